@@ -1,0 +1,62 @@
+# `make` lists the targets. Arguments are passed along: make test ARGS="-k withdraw"
+# What the tools need is installed once, into .venv; everything but `setup` then works without a network.
+
+PYTHON ?= python3
+export ARGS ?=
+ENGINE ?=
+VENV := .venv
+PY := $(VENV)/bin/python
+
+# The stamp names the directory and what pyproject.toml says: another checkout, or a copy, sets up anew; a touched file does not.
+STAMP := $(VENV)/ready-$(shell { pwd -P; cat pyproject.toml; } | cksum | tr -c '0-9\n' '-')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint format demo bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## make .venv with all that is needed; PYTHON=python3.12 chooses another Python
+
+$(STAMP):
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo "make setup: there is no $(PYTHON); install Python 3.11 or newer, or name it: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "make setup: $(PYTHON) is $$($(PYTHON) -V 2>&1), and 3.11 or newer is needed; name one: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "make setup: $(PYTHON) cannot make virtual environments; install its venv module (apt-get install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@rm -f $(VENV)/ready-*
+	$(PY) -m pip install --quiet --disable-pip-version-check --retries 2 --editable '.[dev]' || { \
+	    echo "make setup: pip could not install what is needed (its words are above). It needs a Python package index once;" \
+	         "without a network, put the wheels in a directory: PIP_NO_INDEX=1 PIP_FIND_LINKS=DIRECTORY make setup" >&2; exit 1; }
+	@touch $@
+
+# Coverage is judged only when all tests ran; what was skipped is said last, also when tests failed.
+test: lint  ## lint, then all tests with the coverage of the core; ARGS go to pytest
+	@rm -f $(VENV)/tests.xml
+	@failed=0; \
+	$(PY) -m coverage run -m pytest --junit-xml=$(VENV)/tests.xml $(ARGS) || failed=$$?; \
+	if [ -n "$$ARGS" ]; then echo "Coverage is not judged, since ARGS chose among the tests."; \
+	else $(PY) -m coverage report || failed=$$?; fi; \
+	$(PY) tests/skipped.py $(VENV)/tests.xml || failed=$$?; \
+	exit $$failed
+
+lint: $(STAMP)  ## ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(STAMP)  ## put the layout right, and what ruff can correct by itself
+	$(PY) -m ruff check --fix --exit-zero --quiet .
+	$(PY) -m ruff format .
+
+demo: $(STAMP)  ## a crash loop in fast time without any engine; ENGINE=docker: with a real container
+	ENGINE='$(ENGINE)' $(PY) -m gordon_shell.demo $(ARGS)
+
+bench: $(STAMP)  ## the benchmarks, as ratios; ARGS go to benchmarks/run.py
+	$(PY) benchmarks/run.py $(ARGS)
+
+clean:  ## remove .venv and what the tools left behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

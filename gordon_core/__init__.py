@@ -1,0 +1,1 @@
+"""The law of recovery as pure values and functions: it decides and never acts."""

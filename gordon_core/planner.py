@@ -1,0 +1,201 @@
+"""From one snapshot to one plan: the first row that holds for each service, then for each of its superseded containers.
+
+Pure and total: equal snapshots, equal plans, and every snapshot that the types allow gets one. Besides the subject, a decision
+depends on the time, and on what other services' routes and containers do to its ports; so it is kept with the subject for as
+long as it holds, and an unchanged subject costs nothing.
+"""
+
+from attrs import evolve, frozen
+
+from gordon_core import evidence, facts, services, superseded
+from gordon_core.effects import Done, Effect, Probe, ServiceEffect, SupersededEffect, Withdraw
+from gordon_core.observation import Clock, Container, RouteSeen, Seen, Status
+from gordon_core.services import Scope
+from gordon_core.situations import REMEDIES, Situation
+from gordon_core.snapshot import Clash, Snapshot, Subject, Superseded
+
+_FOREVER_S = float("inf")
+_NOT_HANDED_OUT = {0}
+MOST_OF_A_KIND = 2
+"""How often one kind of effect may be issued for one container in one pass: the bound that makes every pass end."""
+
+
+@frozen(eq=False)
+class Decision:
+    """What holds for one service, or for one superseded container of it, and the one effect that this calls for.
+
+    `until_s` (seconds since boot) is when a wait ends.
+    """
+
+    subject: Subject
+    situation: Situation
+    effect: Effect | None = None
+    until_s: float | None = None
+    old: Superseded | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether it stands still although it is not as the operator wants it."""
+        return self.situation in REMEDIES
+
+
+@frozen(eq=False)
+class Plan:
+    """One decision for each service, in order of app and service, and one for each superseded container."""
+
+    clock: Clock
+    services: tuple[Decision, ...]
+    superseded: tuple[Decision, ...] = ()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return the decisions about services, then those about superseded containers."""
+        return self.services + self.superseded
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """Return the effects called for, in that order."""
+        return tuple(each.effect for each in self.decisions if each.effect is not None)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Return whether nothing is called for."""
+        return not self.effects
+
+
+@frozen(eq=False)
+class _Memo:
+    """What was decided of a subject without a clash, and from when until when that stays so."""
+
+    decision: Decision
+    old: tuple[Decision, ...]
+    from_s: float
+    until_s: float
+    is_suspect: bool
+
+
+def decide(subject: Subject, now_s: float) -> Decision:
+    """Return the decision for one service: the first row of the law that holds."""
+    for row in services.rows(subject):
+        if row.holds(subject, now_s):
+            effect = row.effect(subject) if row.effect is not None else None
+            if effect is not None and _is_exhausted(subject, effect):
+                return Decision(subject, Situation.BLOCKED)
+            return Decision(subject, row.situation, effect, row.until(subject) if row.until else None)
+    message = f"no row of the law holds for {subject!r}"  # pragma: no cover - the last row of each scope always holds
+    raise AssertionError(message)  # pragma: no cover
+
+
+def decide_superseded(old: Superseded, subject: Subject) -> Decision:
+    """Return the decision for one superseded container."""
+    seen = superseded.look(old)
+    row = next(row for row in superseded.ROWS if seen in row.looks and row.holds(old, subject))
+    effect = row.effect(old, subject) if row.effect is not None else None
+    if effect is not None and _is_exhausted(subject, effect):
+        return Decision(subject, Situation.BLOCKED, old=old)
+    return Decision(subject, row.situation, effect, old=old)
+
+
+def _is_exhausted(subject: Subject, effect: ServiceEffect | SupersededEffect) -> bool:
+    """Say whether this pass tried it in vain already, or as often as a pass may: what was refused is tried in the next pass."""
+    same = [each for each in evidence.results_of(subject, type(effect)) if _container(each.effect) == _container(effect)]
+    # A probe is the same only about the same execution at the same binds: a restart in between voids it.
+    alike = [each for each in same if each.effect == effect] if isinstance(effect, Probe) else same
+    return len(same) >= MOST_OF_A_KIND or any(not isinstance(each.outcome, Done) for each in alike)
+
+
+def _container(effect: Effect) -> str:
+    return getattr(effect, "container_id", "")
+
+
+def plan(snapshot: Snapshot) -> Plan:
+    """Return what holds for every service of the snapshot and, for each, at most one effect."""
+    now_s = snapshot.clock.boot_s
+    memos = [_memo(each, now_s) for each in snapshot.subjects]
+    decisions = [each.decision for each in memos]
+    old = [decision for each in memos if each.old for decision in each.old]
+    suspects = [each.decision.subject for each in memos if each.is_suspect]
+    if suspects:
+        for index, clash in _clashes(snapshot, suspects).items():
+            decisions[index] = decide(evolve(snapshot.subjects[index], clash=clash), now_s)
+    return Plan(snapshot.clock, tuple(decisions), tuple(old))
+
+
+def decide_beside(subject: Subject, suspects: tuple[Subject, ...], clock: Clock) -> Plan:
+    """Return the plan for one service alone, beside those others whose routes name ports that they do not hold."""
+    whole = plan(Snapshot(clock, (subject, *suspects)))
+    is_mine = [(each.subject.app, each.subject.service) == (subject.app, subject.service) for each in whole.services]
+    return Plan(
+        clock,
+        tuple(each for each, mine in zip(whole.services, is_mine, strict=True) if mine),
+        tuple(each for each in whole.superseded if each.subject is subject),
+    )
+
+
+def _memo(subject: Subject, now_s: float) -> _Memo:
+    kept = subject.memo[0] if subject.memo else None
+    if isinstance(kept, _Memo) and kept.from_s <= now_s < kept.until_s:
+        return kept
+    decision = decide(subject, now_s)
+    memo = _Memo(
+        decision,
+        tuple(decide_superseded(each, subject) for each in subject.superseded),
+        now_s,
+        decision.until_s if decision.until_s is not None else _changes_at_s(subject, now_s),
+        names_foreign_ports(subject),
+    )
+    subject.memo[:] = [memo]
+    return memo
+
+
+def _changes_at_s(subject: Subject, now_s: float) -> float:
+    """Return when time alone could change the decision: at the end of a wait or of a stable window."""
+    times = (evidence.retry_at_s(subject), evidence.stable_at_s(subject) or 0.0)
+    return min((each for each in times if each > now_s), default=_FOREVER_S)
+
+
+def _held_ports(seen: Seen) -> set[int]:
+    if not isinstance(seen, Container) or seen.status not in {Status.RUNNING, Status.PAUSED}:
+        return set()
+    return {each.host_port for each in seen.ports}
+
+
+def _own_ports(subject: Subject) -> set[int]:
+    return _held_ports(subject.seen).union(*(_held_ports(each.seen) for each in subject.superseded))
+
+
+def names_foreign_ports(subject: Subject) -> bool:
+    """Say whether a read shows a route to a port that no container of the service holds, so that another may."""
+    route = subject.route
+    if not isinstance(route, RouteSeen) or not route.binds:
+        return False
+    own = _own_ports(subject) | _NOT_HANDED_OUT
+    return any(each.host_port not in own for each in route.binds)
+
+
+def _clashes(snapshot: Snapshot, suspects: list[Subject]) -> dict[int, Clash]:
+    """Return, by the position of its subject, each clash of a suspect's route with the port of another service's container."""
+    named: dict[int, list[Subject]] = {}
+    for each in suspects:
+        for port in sorted({bind.host_port for bind in facts.routed_binds(each)} - _own_ports(each) - _NOT_HANDED_OUT):
+            named.setdefault(port, []).append(each)
+    places = {id(each): index for index, each in enumerate(snapshot.subjects)}
+    found: dict[int, Clash] = {}
+    for index, holder in enumerate(snapshot.subjects):
+        # A superseded container that holds the port is no reason to touch its successor.
+        held, contested = _own_ports(holder), _held_ports(holder.seen) | _wanted_ports(holder)
+        for port in sorted((held | contested) & named.keys()):
+            for owner in (each for each in named[port] if each is not holder):
+                in_vain = evidence.failed(owner, Withdraw)
+                if port in contested:
+                    found.setdefault(index, Clash(port, owner.name, mine=False, failed=in_vain))
+                if port in held:
+                    found[places[id(owner)]] = Clash(port, holder.name, mine=True, failed=in_vain)
+    return found
+
+
+def _wanted_ports(subject: Subject) -> set[int]:
+    """Return the ports on record of a service that is down: a start may bring them back."""
+    if subject.declared is None or services.scope(subject) is not Scope.RUNNING or not evidence.is_down(subject):
+        return set()
+    return {each.host_port for each in subject.declared.binds}

@@ -1,0 +1,40 @@
+"""A plan as it is written down: plain lines with their sentences filled in, for print and for documents."""
+
+from enum import Enum
+
+from attrs import frozen
+
+from gordon_core.effects import Effect
+from gordon_core.observation import Clock
+
+
+class Role(Enum):
+    """What a line is about: a service, or a superseded container of one."""
+
+    SERVICE = "service"
+    SUPERSEDED = "superseded"
+
+
+@frozen
+class Line:
+    """One service or superseded container: its situation by name, why in words, and the one effect, if any.
+
+    `until_s` (seconds since boot) is when a wait ends, or None; `container_id` is "" where ACTIVE names none.
+    """
+
+    app: str
+    service: str
+    role: Role
+    container_id: str
+    situation: str
+    sentence: str
+    effect: Effect | None = None
+    until_s: float | None = None
+
+
+@frozen
+class PlanRecord:
+    """One plan with the clock of the snapshot that it was made from."""
+
+    clock: Clock
+    lines: tuple[Line, ...] = ()

@@ -1,0 +1,109 @@
+"""The names of all situations; the value of each is the sentence that every plan prints, filled in from the subject."""
+
+from enum import Enum
+
+
+class Situation(Enum):
+    """Where a service is. Rows of the table in `services` say when each holds; here stands what it means in words."""
+
+    CLASHING = "its route names port {port}, which {other} holds now; the route must go"
+    LOCKED = "skipped: {locked}"
+    IN_FLIGHT = "an earlier command ({in_flight}) has not come back yet; nothing else until it does"
+    SUPPLANTED = "ACTIVE changed during this pass; nothing more is done to it in this pass"
+    ABANDONED = "not in ACTIVE, but still routed or perhaps routed; the route must go"
+    LEFTOVER = "not in ACTIVE, but still remembered"
+    ABSENT = "not in ACTIVE; its workload is left alone"
+
+    REVIVED_ROUTED = "the operator wants it stopped, and it may still be routed; the route must go first"
+    REVIVED = "the operator wants it stopped, but it is {status}"
+    LEAVING = "the operator wants it stopped, and the engine is removing it"
+    SHUT_UNREAD = "the operator wants it stopped, but it could not be read ({reason}); nothing is concluded"
+    SHUT_REMEMBERED = "stopped, as the operator wants; its history can go"
+    SHUT_ROUTED = "stopped, as the operator wants, but its route could not be withdrawn; trying again in the next pass"
+    SHUT = "stopped, as the operator wants"
+
+    INHIBITED_ROUTED = "inhibited ({inhibited}), and it may still be routed; the route must go"
+    INHIBITED = "inhibited ({inhibited}); never started"
+    UNPROVEN = "an earlier withdrawal is unproven; nothing else is done before it is proven"
+    UNREADABLE = "it could not be read ({reason}); nothing is concluded"
+    MISROUTED = "its route does not lead to a verified execution that runs"
+    GONE_UNPROVEN = "gone, and the router could not be read; the route must provably go"
+    UNRELEASED = "gone, but its port claims remain"
+    UNFORGOTTEN = "gone, but still remembered"
+    GONE = "gone; never rebuilt by recovery"
+    TRANSITIONAL = "{status}: the engine is changing it; looking again in the next pass"
+    UNSAFE = "{status}; left alone, and not counted as stable"
+    CONTESTED_ROUTED = "port {port} is also named by the route of {other}, which could not be withdrawn; its own route must go"
+    CONTESTED = "port {port} is also named by the route of {other}, which could not be withdrawn; it must not answer there"
+    CONTENDING = "port {port} is also named by the route of {other}; waiting until that is withdrawn"
+
+    UNREADY = "not ready: {answer}"
+    ENDED = "ended with an attempt pending, not yet charged"
+    RELAPSED = "unhealthy with an attempt pending, not yet charged"
+    REFUSED = "the engine refused to start it: {refusal}"
+    COOLING = "{state}, waiting out its budget until {until}, in {wait}, after {failures}"
+    UNGRANTED = "{state}, but the host's grant is missing: {ungranted}"
+    SPENT = "{state}; {attempted} in this pass already, trying again in the next"
+    HELD_OFF = "down; its port {port} is still named by the route of {other}, which could not be withdrawn"
+    EXPOSED = "{state}, and it may still be routed; the route must provably go first"
+    DUE = "{state}, and free to {verb}"
+    DOWN = "down, its attempt on record"
+    SICK = "unhealthy at {strikes}, its attempt on record"
+
+    UNBOUND = "running, but {missing} not bound on loopback, not yet charged"
+    PORTLESS = "running, but {missing} not bound on loopback; never published"
+    STARTING = "running, and its health check has not said anything yet"
+    STARTING_YET = "running, and its health check has still not said anything; looking again in the next pass"
+    ILL = "running, but unhealthy ({strikes}); not published before it is healthy"
+    HEALTH_UNREAD = "running, but its health could not be read; not published"
+    BLIND = "running, but the router could not be read ({unread}); nothing is published or withdrawn"
+    NOT_READY = "running, but not ready: {answer}; trying again in the next pass"
+    UNPROBED = "running, but this execution has not answered its readiness check at these binds"
+    UNSAVED = "ready, but its binds are not on record"
+    UNREMEMBERED = "ready, but not yet remembered as verified"
+    UNROUTED = "ready and on record, but not routed"
+    RECOVERED = "five stable minutes; {history} can be forgotten"
+    WATCHED = "serving, but unhealthy ({strikes})"
+    UNCONFIRMED = "serving, but its health is not known; not counted as stable"
+    PROVING = "serving again; {history} forgotten at {until}, in {wait}, if it stays stable"
+    ORPHANED = "as desired, but an earlier container is still remembered"
+    SETTLED = "as desired"
+
+    BLOCKED = "{blocked}; trying again in the next pass"
+
+    OLD_HELD = "superseded; {held}"
+    RECLAIMED = "marked as superseded, but ACTIVE names it; it stays"
+    OLD_UNREAD = "superseded, but it could not be read ({reason}); nothing is concluded"
+    AWAITING = "superseded; kept until its successor was seen to serve"
+    OLD_ROUTED = "superseded, but the route to it is not proven gone; kept until it is"
+    UNCLAIMED = "superseded and gone, but its port claims remain"
+    FINISHED = "superseded and gone; only its marker is left"
+    RETIRED = "superseded and stopped; it can be removed"
+    OLD_LEAVING = "superseded; the engine is removing it"
+    OUTLIVED = "superseded; its successor serves, or none is wanted"
+
+
+REMEDIES: dict[Situation, str] = {
+    Situation.SHUT_UNREAD: "docker inspect {id}",
+    Situation.SHUT_ROUTED: "gordon-shell status",
+    Situation.INHIBITED: "gordon-shell allow {name}",
+    Situation.UNREADABLE: "docker inspect {id}",
+    Situation.GONE: "gordon-shell adopt {app} {service}=CONTAINER",
+    Situation.TRANSITIONAL: "docker inspect {id}",
+    Situation.UNSAFE: "docker unpause {id}",
+    Situation.CONTENDING: "gordon-shell once",
+    Situation.COOLING: "gordon-shell retry {name}",
+    Situation.UNGRANTED: "grant it in the host policy, or deploy it without",
+    Situation.SPENT: "docker logs {id}",
+    Situation.HELD_OFF: "gordon-shell once",
+    Situation.PORTLESS: "docker port {id}",
+    Situation.BLIND: "gordon-shell status",
+    Situation.STARTING_YET: "docker inspect {id}",
+    Situation.ILL: "docker inspect {id}",
+    Situation.HEALTH_UNREAD: "docker inspect {id}",
+    Situation.NOT_READY: "docker logs {id}",
+    Situation.BLOCKED: "gordon-shell once",
+    Situation.OLD_UNREAD: "docker inspect {id}",
+    Situation.OLD_ROUTED: "gordon-shell once",
+}
+"""The situations that are held: without an effect, and yet not as the operator wants it; with the one command that would help."""

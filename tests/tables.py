@@ -1,0 +1,73 @@
+"""The tables of the README, generated from the law. `python -m tests.tables` puts them where they belong."""
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from pathlib import Path
+
+from gordon_core import services, superseded
+from gordon_core.observation import SeenAs
+from gordon_core.situations import REMEDIES, Situation
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def services_table() -> str:
+    """Return the law for services as a Markdown table."""
+    rows = (
+        (
+            _named(row.scopes, services.Scope, "any"),
+            _named(row.looks, SeenAs, "anything"),
+            row.situation.name,
+            _words(row.holds.__doc__),
+            _words(row.effect.__doc__) if row.effect is not None else _standing(row.situation),
+            row.rule,
+        )
+        for row in services.ROWS
+    )
+    return _table(("wanted", "seen", "situation", "when", "then", "rule"), rows)
+
+
+def superseded_table() -> str:
+    """Return the law for superseded containers as a Markdown table."""
+    rows = (
+        (
+            _named(row.looks, SeenAs, "anything"),
+            row.situation.name,
+            _words(row.holds.__doc__),
+            _words(row.effect.__doc__) if row.effect is not None else _standing(row.situation),
+        )
+        for row in superseded.ROWS
+    )
+    return _table(("seen", "situation", "when", "then"), rows)
+
+
+def with_tables(readme: str) -> str:
+    """Return the README with both tables as the code has them now."""
+    for name, table in (("services", services_table()), ("superseded", superseded_table())):
+        pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
+        readme = re.sub(pattern, lambda found, table=table: f"{found[1]}{table}{found[2]}", readme, flags=re.DOTALL)
+    return readme
+
+
+def _standing(situation: Situation) -> str:
+    return "**held**" if situation in REMEDIES else "-"
+
+
+def _named(chosen: Sequence[Enum], all_of: Iterable[Enum], every: str) -> str:
+    return every if tuple(chosen) == tuple(all_of) else ", ".join(str(each.value) for each in chosen)
+
+
+def _words(docstring: str | None) -> str:
+    assert docstring, "every fact and every command has a docstring"
+    return " ".join(docstring.split()).rstrip(".")
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [("#", *heads), ("---:", *("---" for _ in heads))]
+    lines += [(str(number), *row) for number, row in enumerate(rows, 1)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    README.write_text(with_tables(README.read_text(encoding="utf-8")), encoding="utf-8")
