@@ -1,0 +1,95 @@
+"""Where the engine is, by the Docker CLI's own rules: DOCKER_HOST, else DOCKER_CONTEXT, else the context in use, else the socket.
+
+Beside DOCKER_HOST, DOCKER_TLS_VERIFY (any text but "" means yes), DOCKER_TLS, DOCKER_CERT_PATH, DOCKER_API_VERSION and
+DOCKER_CONFIG are read as the CLI reads them. Unlike it, the proxies of the environment (HTTP_PROXY and the like) are not used
+to reach an engine, and a context's `ssh://` host needs the `ssh` program, as does one in DOCKER_HOST.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from gordon_shell.errors import EngineError
+
+DEFAULT_HOST = "unix:///var/run/docker.sock"
+API_VERSION = "1.40"
+"""Old enough for every engine of 20.10 and later that still serves it; a newer one names its own minimum."""
+
+
+@frozen
+class Tls:
+    """Certificates as files: the authority's, and our own with its key ("" where there is none). `verify`: check the engine's."""
+
+    verify: bool
+    authority: str = ""
+    certificate: str = ""
+    key: str = ""
+
+
+@frozen
+class Endpoint:
+    """The address of an engine, `unix://`, `tcp://` or `ssh://`, and how to speak with it."""
+
+    host: str = DEFAULT_HOST
+    tls: Tls | None = None
+    api_version: str = API_VERSION
+
+
+def endpoint(environ: Mapping[str, str]) -> Endpoint:
+    """Resolve where the engine is. Raise EngineError for a context or certificates that cannot be read."""
+    version = environ.get("DOCKER_API_VERSION") or API_VERSION
+    settings = Path(environ.get("DOCKER_CONFIG") or Path(environ.get("HOME") or "~").expanduser() / ".docker")
+    name = _context_name(environ, settings)
+    if name == "default":
+        return Endpoint(environ.get("DOCKER_HOST") or DEFAULT_HOST, _tls_of_environment(environ, settings), version)
+    return _endpoint_of_context(name, settings / "contexts", version)
+
+
+def _context_name(environ: Mapping[str, str], settings: Path) -> str:
+    if environ.get("DOCKER_HOST"):
+        return "default"
+    return environ.get("DOCKER_CONTEXT") or _current_context(settings / "config.json") or "default"
+
+
+def _current_context(file: Path) -> str:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        message = f"{file} cannot be read ({error}); put it right, or name the engine in DOCKER_HOST"
+        raise EngineError(message) from error
+    name = found.get("currentContext") if isinstance(found, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _tls_of_environment(environ: Mapping[str, str], settings: Path) -> Tls | None:
+    verify = bool(environ.get("DOCKER_TLS_VERIFY"))
+    if not verify and not environ.get("DOCKER_TLS"):
+        return None
+    folder = Path(environ.get("DOCKER_CERT_PATH") or settings)
+    if verify and not (folder / "ca.pem").exists():
+        message = f"{folder / 'ca.pem'} is not there; name the folder of ca.pem, cert.pem and key.pem in DOCKER_CERT_PATH"
+        raise EngineError(message)
+    return Tls(verify, str(folder / "ca.pem"), _if_there(folder / "cert.pem"), _if_there(folder / "key.pem"))
+
+
+def _if_there(file: Path) -> str:
+    return str(file) if file.exists() else ""
+
+
+def _endpoint_of_context(name: str, contexts: Path, version: str) -> Endpoint:
+    key = hashlib.sha256(name.encode()).hexdigest()
+    file = contexts / "meta" / key / "meta.json"
+    try:
+        engine = json.loads(file.read_text(encoding="utf-8"))["Endpoints"]["docker"]
+        host, skip_verify = str(engine["Host"]), bool(engine.get("SkipTLSVerify"))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        message = f"the Docker context {name} cannot be read from {file}; choose another, or name the engine in DOCKER_HOST"
+        raise EngineError(message) from error
+    folder = contexts / "tls" / key / "docker"
+    tls = Tls(not skip_verify, *(_if_there(folder / each) for each in ("ca.pem", "cert.pem", "key.pem")))
+    return Endpoint(host, tls if folder.is_dir() else None, version)

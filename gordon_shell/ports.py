@@ -1,0 +1,255 @@
+"""The six doors to the world, as Protocols. The memory versions in `memory` and the real ones pass the same contract suites.
+
+A command never raises for what the world answered: it returns an Outcome (done, refused with the other side's words, unknown
+when there was no answer). A read raises its family of GordonError when nothing could be read; that is silence, not evidence.
+No port retries: retrying is a decision, and decisions are the core's.
+"""
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Protocol as Interface
+from typing import Self
+
+from attrs import field, frozen
+
+from gordon_core.effects import Generation, Outcome
+from gordon_core.memory import Memory, Verified
+from gordon_core.observation import Binds, Clock, Container, Gone, HealthStatus, PortBinding, Protocol, Status
+from gordon_core.policy import DEFAULT_STOP_GRACE_S
+from gordon_core.snapshot import Declared, Intent
+
+Service = tuple[str, str]
+"""(app, service)"""
+
+
+@frozen
+class Row:
+    """One line of the engine's list: what is known of a container without inspecting it.
+
+    `uptime` is the engine's own text ("Up 3 hours (healthy)"). `health` is UNREAD where the text hides it ("Up 2 minutes
+    (Paused)") or where it may be NONE or not.
+    """
+
+    container_id: str
+    name: str
+    status: Status
+    uptime: str
+    health: HealthStatus = HealthStatus.UNREAD
+    ports: tuple[PortBinding, ...] = ()
+    labels: Mapping[str, str] = field(factory=dict)
+
+
+@frozen
+class Mount:
+    """A host path that a container mounts, as it was asked for (symbolic links not resolved)."""
+
+    source: str
+    read_only: bool
+
+
+@frozen
+class Details:
+    """What an inspect says of one container: what the planner needs, and what `adopt` and the grants need.
+
+    `asked_ports` are the ports as they were asked for when it was created, host port 0 for an ephemeral one: known also while it
+    is down.
+    """
+
+    container: Container
+    mounts: tuple[Mount, ...] = ()
+    devices: tuple[str, ...] = ()
+    stop_grace_s: float = DEFAULT_STOP_GRACE_S
+    labels: Mapping[str, str] = field(factory=dict)
+    restart_policy: str = ""
+    asked_ports: tuple[PortBinding, ...] = ()
+
+
+class Engine(Interface):
+    """A Docker engine. Every call is bounded in time; a stop or restart is given its grace on top of that."""
+
+    def rows(self) -> tuple[Row, ...]:
+        """List every container, also those that do not run, in one call. Raise EngineError."""
+
+    def inspect(self, container_id: str) -> Details | Gone:
+        """Read one container; Gone only if the engine said that there is none. Raise EngineError."""
+
+    def start(self, container_id: str) -> Outcome:
+        """Start it. One that runs already is Done."""
+
+    def restart(self, container_id: str, grace_s: float) -> Outcome:
+        """Stop it within its grace, and start it."""
+
+    def stop(self, container_id: str, grace_s: float) -> Outcome:
+        """Stop it within its grace. One that is down already is Done."""
+
+    def remove(self, container_id: str) -> Outcome:
+        """Remove a container that is down, and not its volumes. One that is gone already is Done."""
+
+
+@frozen
+class Marker:
+    """A superseded container to be retired: its grace, the host ports claimed for it, and its verified execution."""
+
+    container_id: str
+    stop_grace_s: float = DEFAULT_STOP_GRACE_S
+    binds: Binds = ()
+    verified: Verified | None = None
+
+
+@frozen
+class Stored:
+    """All that the store holds of one (app, service). `declared` is None for what left ACTIVE but is not yet forgotten.
+
+    `memory` is that of the declared container; `orphans` are container IDs with memory that neither ACTIVE nor a marker names.
+    `inhibited` is "" or the reason why the declared container must never be started.
+    """
+
+    app: str
+    service: str
+    intent: Intent
+    declared: Declared | None = None
+    inhibited: str = ""
+    memory: Memory = field(factory=Memory)
+    unproven: bool = False
+    markers: tuple[Marker, ...] = ()
+    orphans: tuple[str, ...] = ()
+
+
+class StateStore(Interface):
+    """ACTIVE, intent, markers and memory, durably. Every write of ACTIVE is a compare-and-set on the generation."""
+
+    def read(self) -> tuple[Stored, ...]:
+        """Return everything, sorted by (app, service); what did not change since the last read is the same object.
+
+        Raise StoreError.
+        """
+
+    def read_service(self, app: str, service: str) -> Stored | None:
+        """Return one service as it is now, or None where the store holds nothing of it. Raise StoreError."""
+
+    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
+        """Name a container in ACTIVE, if ACTIVE still has `expected_revision` (0: has no such service).
+
+        One transaction with the marker of the container that it supersedes. The new revision must be larger; one that is not is
+        refused (CONFLICT).
+        """
+
+    def deactivate(self, generation: Generation) -> Outcome:
+        """Take a service out of ACTIVE, if ACTIVE still names this generation. Its unproven mark stays."""
+
+    def persist_binds(self, generation: Generation, binds: Binds) -> Outcome:
+        """Put the binds on record, if ACTIVE still names this generation (else Refused with CONFLICT). () releases the claims."""
+
+    def save_memory(self, app: str, service: str, container_id: str, memory: Memory) -> Outcome:
+        """Replace what is remembered of one container; an empty memory deletes it."""
+
+    def set_unproven(self, app: str, service: str, *, unproven: bool) -> Outcome:
+        """Set or drop the mark that a withdrawal is unproven."""
+
+    def set_intent(self, app: str, intent: Intent) -> Outcome:
+        """Record the operator's wish for an app."""
+
+    def inhibit(self, app: str, service: str, container_id: str, reason: str) -> Outcome:
+        """Never start this exact container until it is allowed again."""
+
+    def allow(self, app: str, service: str, container_id: str) -> Outcome:
+        """Drop the inhibition."""
+
+    def mark(self, app: str, service: str, marker: Marker) -> Outcome:
+        """Add or replace the retirement marker of a superseded container."""
+
+    def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
+        """Take the binds off a marker."""
+
+    def drop_marker(self, app: str, service: str, container_id: str) -> Outcome:
+        """Drop a retirement marker, and what is remembered of its container unless ACTIVE names it."""
+
+    def close(self) -> None:
+        """Let go of the file; every later call raises StoreError."""
+
+
+@frozen
+class Routes:
+    """Everything that is routed, by service, and which protocols this router can carry."""
+
+    by_service: Mapping[Service, Binds]
+    carries: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP)
+
+
+class Router(Interface):
+    """Sends new requests to backends. Publish and withdraw are synchronous: Done means that it was read back."""
+
+    def read(self) -> Routes:
+        """Return all routes in one call. A service with no route is absent. Raise RouterError."""
+
+    def publish(self, app: str, service: str, binds: Binds) -> Outcome:
+        """Send new requests of exactly this service to exactly these binds (those whose protocol it carries) and no others."""
+
+    def withdraw(self, app: str, service: str) -> Outcome:
+        """Let no new request reach any backend of this service. One that is not known to the router is Done."""
+
+    def sessions(self, app: str, service: str) -> int:
+        """Return how many sessions still run over routes of this service, 0 where that cannot be told. Raise RouterError."""
+
+
+class Prober(Interface):
+    """Asks backends whether they are ready."""
+
+    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str) -> Outcome:
+        """Try until every TCP bind at 127.0.0.1 keeps a connection (250 ms), and the HTTP path (if not "") at the bind of
+        container port `http_port` answers 2xx or 3xx, or `wait_s` is over (0: one try). UDP is not probed. Not ready is Refused
+        by the WORKLOAD, with what was seen; a fault of the prober itself, or a drop, is Unknown."""
+
+    def drop(self) -> None:
+        """End every probe under way, now, and refuse to begin another: the program is going down."""
+
+
+class TimeSource(Interface):
+    """Time: boot time to decide, wall clock to print."""
+
+    def now(self) -> Clock:
+        """Return the present instant."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let that much time pass; `wake` ends it early."""
+
+    def wake(self) -> None:
+        """End every sleep, now and from now on."""
+
+
+class Lock(Interface):
+    """A lock that is held until it is released, or its holder dies."""
+
+    def release(self) -> None:
+        """Let it go; a second release does nothing."""
+
+    def __enter__(self) -> Self:
+        """Hold it for a block."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let it go."""
+
+
+class Locks(Interface):
+    """One lock per app, and one for `run`, held across processes and freed by the death of the holder."""
+
+    def try_app(self, app: str) -> Lock | str:
+        """Take the app's lock without waiting, or say who holds it ("pid 4711"). Raise StoreError."""
+
+    def wait_app(self, app: str, wait_s: float) -> Lock:
+        """Wait for the app's lock. Raise BusyError, naming the holder, when that takes longer than `wait_s`; StoreError."""
+
+    def try_run(self) -> Lock | str:
+        """Take the lock of the one `run` per state, or say who holds it. Raise StoreError."""
+
+
+@frozen(eq=False)
+class Ports:
+    """The six doors together."""
+
+    engine: Engine
+    store: StateStore
+    router: Router
+    prober: Prober
+    clock: TimeSource
+    locks: Locks

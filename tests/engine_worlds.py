@@ -1,0 +1,214 @@
+"""The worlds behind the Engine and Prober ports, simulated and real: what can happen to containers behind a port's back."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+
+from gordon_core.observation import Bind, Binds, Container, Port, PortBinding
+from gordon_shell.docker_endpoint import Endpoint
+from gordon_shell.docker_engine import DockerEngine, Timeouts
+from gordon_shell.memory.clock import MemoryClock
+from gordon_shell.memory.container import Behaviour, Simulated
+from gordon_shell.memory.engine import MemoryEngine
+from gordon_shell.memory.prober import MemoryProber
+from gordon_shell.ports import Details, Engine, Mount, Prober
+from gordon_shell.prober import SocketProber
+from tests.engine_fixtures import SILENT, Containers, PrivateEngine, web
+
+PATIENCE_S = 20.0
+HTTP = Port(80)
+
+
+class World(ABC):
+    """Containers, and what happens to them. `publishes` maps a port to a fixed host port, or to 0 for an ephemeral one."""
+
+    engine: Engine
+    prober: Prober
+
+    @abstractmethod
+    def web(self, publishes: Mapping[Port, int] | None = None, *, listens_after_s: float = 0.0) -> str:
+        """Create a container that listens at 80/tcp and whose GET / is answered with 200."""
+
+    @abstractmethod
+    def silent(self, publishes: Mapping[Port, int] | None = None) -> str:
+        """Create a container that runs and listens on nothing."""
+
+    @abstractmethod
+    def ending(self, exit_code: int) -> str:
+        """Create a container that ends at once."""
+
+    @abstractmethod
+    def checked(self, *, good: bool) -> str:
+        """Create a container whose health check always gives this result."""
+
+    @abstractmethod
+    def described(self, labels: Mapping[str, str], mount: Mount, device: str, grace_s: int) -> str:
+        """Create a container with these, and the restart policy unless-stopped."""
+
+    @abstractmethod
+    def pause(self, container_id: str) -> None: ...
+
+    @abstractmethod
+    def unpause(self, container_id: str) -> None: ...
+
+    @abstractmethod
+    def kill(self, container_id: str) -> None: ...
+
+    @abstractmethod
+    def delete(self, container_id: str) -> None: ...
+
+    @abstractmethod
+    def let(self, seconds: float) -> None:
+        """Let that much time pass."""
+
+    @abstractmethod
+    def kill_engine(self) -> None: ...
+
+    @abstractmethod
+    def start_engine(self) -> None: ...
+
+    def started(self, container_id: str) -> Container:
+        """Start it behind the port's back too far for a test to care, and return it as it runs."""
+        assert self.engine.start(container_id) is not None
+        return self.container(container_id)
+
+    def container(self, container_id: str) -> Container:
+        seen = self.engine.inspect(container_id)
+        assert isinstance(seen, Details)
+        return seen.container
+
+    def eventually(self, container_id: str, holds: Callable[[Container], bool]) -> Container:
+        """Look until the container is as wanted."""
+        for _ in range(int(PATIENCE_S / 0.1)):
+            seen = self.container(container_id)
+            if holds(seen):
+                return seen
+            self.let(0.1)
+        raise AssertionError(seen)
+
+
+def binds_of(container: Container) -> Binds:
+    return tuple(Bind(each.port, each.host_port) for each in container.ports)
+
+
+class MemoryWorld(World):
+    """The memory engine."""
+
+    def __init__(self, *, live_restore: bool = False) -> None:
+        self.clock = MemoryClock()
+        self.engine: MemoryEngine = MemoryEngine(self.clock)
+        self.prober = MemoryProber(self.engine)
+        self._live_restore = live_restore
+        self._made = 0
+
+    def _add(self, behaviour: Behaviour, publishes: Mapping[Port, int] | None = None) -> str:
+        self._made += 1
+        container_id = f"{self._made:064x}"
+        self.engine.add(Simulated(container_id, f"c{self._made}", tuple((publishes or {}).items()), behaviour=behaviour))
+        return container_id
+
+    def web(self, publishes: Mapping[Port, int] | None = None, *, listens_after_s: float = 0.0) -> str:
+        return self._add(Behaviour(listens_after_s=listens_after_s), publishes)
+
+    def silent(self, publishes: Mapping[Port, int] | None = None) -> str:
+        return self._add(Behaviour(listens=False), publishes)
+
+    def ending(self, exit_code: int) -> str:
+        return self._add(Behaviour(exits_after_s=0.0, exit_code=exit_code))
+
+    def checked(self, *, good: bool) -> str:
+        return self._add(Behaviour(checks=(good,), check_every_s=1.0))
+
+    def described(self, labels: Mapping[str, str], mount: Mount, device: str, grace_s: int) -> str:
+        one = Simulated("d" * 64, "described", labels=tuple(labels.items()), mounts=(mount,), devices=(device,),
+                        stop_grace_s=grace_s, restart_policy="unless-stopped")  # fmt: skip
+        self.engine.add(one)
+        return one.container_id
+
+    def pause(self, container_id: str) -> None:
+        self.engine.pause(container_id)
+
+    def unpause(self, container_id: str) -> None:
+        self.engine.unpause(container_id)
+
+    def kill(self, container_id: str) -> None:
+        self.engine.kill(container_id)
+
+    def delete(self, container_id: str) -> None:
+        self.engine.delete(container_id)
+
+    def let(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+    def kill_engine(self) -> None:
+        self.engine.unreachable("connection refused")
+
+    def start_engine(self) -> None:
+        self.engine.start_again(live_restore=self._live_restore)
+
+
+class DockerWorld(World):
+    """A real engine; `spare` is the one to kill, where a test does that."""
+
+    def __init__(self, containers: Containers, host: str, spare: PrivateEngine | None = None, flags: str = "") -> None:
+        self.engine = DockerEngine(Endpoint(host), Timeouts(10.0, 20.0))
+        self.prober = SocketProber()
+        self._containers = containers
+        self._spare = spare
+        self._flags = flags
+
+    def close(self) -> None:
+        self.engine.close()
+        self.prober.close()
+
+    def web(self, publishes: Mapping[Port, int] | None = None, *, listens_after_s: float = 0.0) -> str:
+        shell, flag, script = web()
+        return self._containers.create(shell, flag, f"sleep {listens_after_s}; {script}", publishes=_named(publishes))
+
+    def silent(self, publishes: Mapping[Port, int] | None = None) -> str:
+        return self._containers.create(*SILENT, publishes=_named(publishes), stop_timeout_s=1)
+
+    def ending(self, exit_code: int) -> str:
+        return self._containers.create("sh", "-c", f"exit {exit_code}")
+
+    def checked(self, *, good: bool) -> str:
+        # a good one is slow, so that a test can look before its first result
+        check, every_s = ("true", 2.0) if good else ("echo not well; false", 0.3)
+        return self._containers.create(*SILENT, check=check, check_every_s=every_s)
+
+    def described(self, labels: Mapping[str, str], mount: Mount, device: str, grace_s: int) -> str:
+        bind = f"{mount.source}:/mounted:{'ro' if mount.read_only else 'rw'}"
+        return self._containers.create(
+            labels=labels, binds=(bind,), devices=(device,), stop_timeout_s=grace_s, restart_policy="unless-stopped"
+        )
+
+    def pause(self, container_id: str) -> None:
+        self._containers.client.pause(container_id)
+
+    def unpause(self, container_id: str) -> None:
+        self._containers.client.unpause(container_id)
+
+    def kill(self, container_id: str) -> None:
+        self._containers.client.kill(container_id)
+        self.eventually(container_id, lambda seen: seen.exit is not None)
+
+    def delete(self, container_id: str) -> None:
+        self._containers.client.remove_container(container_id, force=True)
+
+    def let(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def kill_engine(self) -> None:
+        assert self._spare is not None
+        self._spare.kill()
+
+    def start_engine(self) -> None:
+        assert self._spare is not None
+        self._spare.again(self._flags)
+
+
+def _named(publishes: Mapping[Port, int] | None) -> Mapping[str, int]:
+    return {str(port): host for port, host in (publishes or {}).items()}
+
+
+__all__ = ["HTTP", "DockerWorld", "MemoryWorld", "PortBinding", "World", "binds_of"]
