@@ -1,0 +1,246 @@
+"""Ports in, Snapshot out: everything that one look at the world shows, put together as the core wants it."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from attrs import evolve, frozen
+
+from gordon_core.effects import Result
+from gordon_core.folds import saw
+from gordon_core.grants import Applied, HostPolicy, applied, missing
+from gordon_core.memory import Memory
+from gordon_core.observation import Clock, Container, HealthStatus, Route, RouteSeen, RouteUnread, Seen, Status, Unread
+from gordon_core.policy import DEFAULT_POLICY
+from gordon_core.snapshot import Snapshot, Subject, Superseded
+from gordon_shell.errors import GordonError, RouterError, StoreError
+from gordon_shell.glances import Glances, Listing, Look
+from gordon_shell.host_policy import resolve
+from gordon_shell.ports import Details, Ports, Routes, Service, Stored
+from gordon_shell.recollection import Recollection
+
+_UNNAMED = Unread("ACTIVE names no container")
+Policies = Callable[[], HostPolicy | None]
+
+
+@frozen(eq=False)
+class Surroundings:
+    """What a pass adds to a look: why an app is locked ("": it is ours; `otherwise` for apps not named), and by service which
+    commands are in flight and what was done so far."""
+
+    locked: Mapping[str, str] = {}
+    otherwise: str = ""
+    in_flight: Mapping[Service, str] = {}
+    results: Mapping[Service, tuple[Result, ...]] = {}
+
+
+@frozen
+class _Circumstances:
+    """What a subject is made of besides looks; compared by value."""
+
+    route: Route
+    memory: Memory
+    unproven: bool
+    locked: str
+    in_flight: str
+    results: tuple[Result, ...]
+    ungranted: tuple[str, ...]
+    constants: Applied
+
+
+@frozen(eq=False)
+class _Parts:
+    """What a subject is made of; the same parts make the same subject again."""
+
+    stored: Stored
+    look: Look
+    old_looks: tuple[Look, ...]
+    circumstances: _Circumstances
+
+    def same_as(self, other: "_Parts") -> bool:
+        """Tell whether nothing happened: the same objects, and equal values where those are made anew."""
+        return (
+            self.stored is other.stored
+            and self.look is other.look
+            and len(self.old_looks) == len(other.old_looks)
+            and all(mine is theirs for mine, theirs in zip(self.old_looks, other.old_looks, strict=True))
+            and self.circumstances == other.circumstances
+        )
+
+    def subject(self) -> Subject:
+        """Put them together."""
+        stored, around = self.stored, self.circumstances
+        declared = stored.declared
+        if declared is not None and declared.policy != around.constants.policy:
+            declared = evolve(declared, policy=around.constants.policy)
+        return Subject(
+            app=stored.app,
+            service=stored.service,
+            seen=_seen(self.look),
+            declared=declared,
+            intent=stored.intent,
+            route=around.route,
+            memory=around.memory,
+            unproven=around.unproven,
+            inhibited=stored.inhibited,
+            ungranted=around.ungranted,
+            locked=around.locked,
+            in_flight=around.in_flight,
+            results=around.results,
+            superseded=tuple(
+                Superseded(each.container_id, _seen(look), each.stop_grace_s, each.binds, each.verified)
+                for each, look in zip(stored.markers, self.old_looks, strict=True)
+            ),
+            orphans=stored.orphans,
+            policy_origin=around.constants.origin,
+        )
+
+
+class Observer:
+    """Makes snapshots. With `remember`, what a look adds to memory is kept in the store; without, nothing is written."""
+
+    def __init__(self, ports: Ports, policies: Policies, recollection: Recollection, *, remember: bool) -> None:
+        self._store, self._router, self._clock = ports.store, ports.router, ports.clock
+        self._policies, self._recollection, self._remember = policies, recollection, remember
+        self._glances = Glances(ports.engine)
+        self._made: dict[Service, tuple[_Parts, Subject]] = {}
+        self._policy: HostPolicy | None = None
+        self._policy_fault = ""
+
+    @property
+    def policy_fault(self) -> str:
+        """Return why the host policy could not be read at the last look, "" where it could."""
+        return self._policy_fault
+
+    def look(self, surroundings: Surroundings | None = None) -> Snapshot:
+        """Look at everything: one read of the router, one of the store, one list of the engine. Raise StoreError."""
+        around = surroundings if surroundings is not None else Surroundings()
+        self._read_policy()
+        # Routes before ACTIVE: what is activated and then published between the two reads is not taken for a stray.
+        routes = self._routes()
+        stored = self._store.read()
+        listing, clock = self._glances.rows(), self._clock.now()
+        subjects = [self._subject(each, listing, routes, clock, around) for each in stored]
+        known = {(each.app, each.service) for each in stored}
+        strays = routes.by_service.keys() - known if isinstance(routes, Routes) else set()
+        subjects += [self._stray(each, routes, around) for each in strays]
+        self._glances.keep_only({name for each in stored for name in _named(each)})
+        for gone in self._made.keys() - known:
+            del self._made[gone]
+        return Snapshot(clock, subjects)
+
+    def look_again(self, subject: Subject, may_remember: Callable[[], bool] = lambda: True) -> Subject:
+        """Look at one service with evidence: inspect its containers, read ACTIVE and the router anew.
+
+        What the look adds to memory is kept if that may be done when it is over; a look can take long.
+        """
+        try:
+            stored = self._store.read_service(subject.app, subject.service)
+        except StoreError as error:
+            return evolve(subject, seen=Unread(f"the state store could not be read: {error}"))
+        routes, clock = self._routes(), self._clock.now()
+        key = (subject.app, subject.service)
+        around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
+        if stored is None:
+            return self._stray(key, routes, around)
+        looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
+        fresh = self._parts(stored, looks, routes, clock, around).subject()
+        return self._remembered(fresh, clock) if may_remember() else fresh
+
+    def with_routes(self, snapshot: Snapshot, subjects: Iterable[Subject]) -> Snapshot:
+        """Read the router once more, and put what it says into these subjects."""
+        routes = self._routes()
+        fresh = (evolve(each, route=_route(routes, (each.app, each.service))) for each in subjects)
+        return Snapshot(self._clock.now(), tuple(self._remembered(each, snapshot.clock) for each in fresh))
+
+    def _read_policy(self) -> None:
+        """Read the host policy anew; one that cannot be read grants nothing to whoever needs a grant, and changes no constant."""
+        try:
+            self._policy, self._policy_fault = self._policies(), ""
+        except GordonError as error:
+            self._policy_fault = f"the host policy could not be read: {error}"
+
+    def _routes(self) -> Routes | RouteUnread:
+        try:
+            return self._router.read()
+        except RouterError as error:
+            return RouteUnread(str(error))
+
+    def _stray(self, key: Service, routes: Routes | RouteUnread, around: Surroundings) -> Subject:
+        app, service = key
+        return Subject(
+            app,
+            service,
+            _UNNAMED,
+            route=_route(routes, key),
+            locked=around.locked.get(app, ""),
+            in_flight=around.in_flight.get(key, ""),
+            results=around.results.get(key, ()),
+        )
+
+    def _subject(
+        self, stored: Stored, listing: Listing, routes: Routes | RouteUnread, clock: Clock, around: Surroundings
+    ) -> Subject:
+        key = (stored.app, stored.service)
+        looks = {each: self._glances.look(each, listing, clock) for each in _named(stored)}
+        parts = self._parts(stored, looks, routes, clock, around)
+        kept = self._made.get(key)
+        subject = kept[1] if kept is not None and kept[0].same_as(parts) else parts.subject()
+        seen = self._remembered(subject, clock)
+        self._made[key] = (parts, seen)
+        return seen
+
+    def _parts(
+        self,
+        stored: Stored,
+        looks: Mapping[str, Look],
+        routes: Routes | RouteUnread,
+        clock: Clock,
+        around: Surroundings,
+    ) -> _Parts:
+        key = (stored.app, stored.service)
+        look = looks[stored.declared.container_id] if stored.declared is not None else _UNNAMED
+        circumstances = _Circumstances(
+            route=_route(routes, key),
+            memory=self._recollection.memory(stored, clock.boot_id, ours=not around.locked.get(stored.app, around.otherwise)),
+            unproven=self._recollection.unproven(stored),
+            locked=around.locked.get(stored.app, around.otherwise),
+            in_flight=around.in_flight.get(key, ""),
+            results=around.results.get(key, ()),
+            ungranted=self._ungranted(stored, look),
+            constants=self._constants(stored),
+        )
+        return _Parts(stored, look, tuple(looks[each.container_id] for each in stored.markers), circumstances)
+
+    def _remembered(self, subject: Subject, clock: Clock) -> Subject:
+        after = saw(subject, clock)
+        if self._remember and after is not subject:
+            self._recollection.keep(subject, after)
+        return after
+
+    def _constants(self, stored: Stored) -> Applied:
+        declared = stored.declared.policy if stored.declared is not None else DEFAULT_POLICY
+        return applied(self._policy, stored.app, stored.service, declared)
+
+    def _ungranted(self, stored: Stored, look: Look) -> tuple[str, ...]:
+        """Return what a start would lack. Only what is down or unhealthy may be started, so only there the host is asked."""
+        if not isinstance(look, Details) or not (look.mounts or look.devices) or _needs_no_start(look.container):
+            return ()
+        if self._policy_fault:
+            return (self._policy_fault,)
+        return missing(self._policy, stored.app, stored.service, resolve(look.mounts), look.devices)
+
+
+def _needs_no_start(container: Container) -> bool:
+    return container.status is Status.RUNNING and container.health.status is not HealthStatus.UNHEALTHY
+
+
+def _named(stored: Stored) -> tuple[str, ...]:
+    declared = (stored.declared.container_id,) if stored.declared is not None else ()
+    return declared + tuple(each.container_id for each in stored.markers)
+
+
+def _seen(look: Look) -> Seen:
+    return look.container if isinstance(look, Details) else look
+
+
+def _route(routes: Routes | RouteUnread, key: Service) -> Route:
+    return RouteSeen(routes.by_service.get(key, ()), routes.carries) if isinstance(routes, Routes) else routes
