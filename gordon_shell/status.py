@@ -1,0 +1,91 @@
+"""What `gordon-shell status` prints: one line for each service, read aloud or as JSON."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from gordon_core.observation import Clock, Container
+from gordon_core.planner import Decision, Plan
+from gordon_core.sentences import container_id, in_words, plural, remedy, sentence
+from gordon_shell.counts_text import counts, mark
+from gordon_shell.ports import Service
+from gordon_shell.seen_text import exposures, route_in_words, seen_in_words
+
+VERSION = 1
+NOTHING = "Nothing is adopted; to begin: gordon-shell adopt APP SERVICE=CONTAINER"
+
+Sessions = Mapping[Service, int]
+"""How many sessions still run over former routes of services that are not routed."""
+
+
+def lines(plan: Plan, sessions: Sessions) -> tuple[str, ...]:
+    """Return a line for each service and each superseded container, and one of counts."""
+    if not plan.decisions:
+        return (NOTHING,)
+    told = tuple(f"{mark(each).value} {_line(each, plan.clock, sessions)}" for each in plan.decisions)
+    total = counts("service", ((each, ()) for each in plan.services))
+    return (*told, f"{total[:1].upper()}{total[1:]}.")
+
+
+def _line(decision: Decision, clock: Clock, sessions: Sessions) -> str:
+    whose = ", ".join(each for each in (_container_name(decision), container_id(decision)[:12]) if each)
+    looks = "; ".join(each for each in (_seen(decision, clock), _route(decision)) if each)
+    name = decision.subject.name + (", superseded" if decision.old is not None else "")
+    parts = [f"{name} ({whose or 'no container'}): {looks}: {sentence(decision, clock)}", *_notes(decision, sessions)]
+    return "; ".join([*parts, *_help(decision, clock)])
+
+
+def _container_name(decision: Decision) -> str:
+    seen = decision.old.seen if decision.old is not None else decision.subject.seen
+    return seen.name if isinstance(seen, Container) else ""
+
+
+def _seen(decision: Decision, clock: Clock) -> str:
+    if decision.old is not None:
+        return seen_in_words(decision.old.seen, clock)
+    return seen_in_words(decision.subject.seen, clock) if decision.subject.declared is not None else ""
+
+
+def _route(decision: Decision) -> str:
+    return route_in_words(decision.subject) if decision.old is None else ""
+
+
+def _notes(decision: Decision, sessions: Sessions) -> list[str]:
+    if decision.old is not None:
+        return []
+    left = sessions.get((decision.subject.app, decision.subject.service), 0)
+    return [*exposures(decision.subject), *([f"{plural(left, 'session')} still over its former route"] if left else [])]
+
+
+def _help(decision: Decision, clock: Clock) -> list[str]:
+    if decision.effect is not None:
+        return [f"next: {in_words(decision.effect)}; to do it now: gordon-shell once"]
+    help_with = remedy(decision, clock)
+    return [f"to help: {help_with}"] if help_with else []
+
+
+def document(plan: Plan, sessions: Sessions) -> str:
+    """Return the same as a JSON document; `help` is "" where nobody needs to do anything."""
+    at = f"{datetime.fromtimestamp(plan.clock.wall_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    services = [_fields(each, plan.clock, sessions) for each in plan.decisions]
+    return json.dumps({"document": "gordon-status", "version": VERSION, "at": at, "services": services}, indent=2) + "\n"
+
+
+def _fields(decision: Decision, clock: Clock, sessions: Sessions) -> dict[str, object]:
+    subject = decision.subject
+    return {
+        "app": subject.app,
+        "service": subject.service,
+        "role": "service" if decision.old is None else "superseded",
+        "intent": subject.intent.value,
+        "container_id": container_id(decision),
+        "container_name": _container_name(decision),
+        "seen": _seen(decision, clock),
+        "route": _route(decision),
+        "situation": decision.situation.name,
+        "sentence": sentence(decision, clock),
+        "held": decision.is_held,
+        "next": in_words(decision.effect) if decision.effect is not None else "",
+        "help": "gordon-shell once" if decision.effect is not None else remedy(decision, clock),
+        "notes": _notes(decision, sessions),
+    }

@@ -1,0 +1,61 @@
+"""A program that is asked to end does so: soon, and in any case."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from gordon_shell.ending import SIGNALS, ended_by_signals
+
+HANGING = """
+import time
+from gordon_shell import ending
+ending.PATIENCE_S = 0.3
+with ending.ended_by_signals(lambda: print("asked", flush=True), 7):
+    print("ready", flush=True)
+    while True:
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_asks_once_and_the_handlers_are_put_back(number: signal.Signals) -> None:
+    before = [signal.getsignal(each) for each in SIGNALS]
+    asked_to = threading.Event()
+    with ended_by_signals(asked_to.set, 0) as asked:
+        os.kill(os.getpid(), number)
+        assert asked.wait(5)
+        assert asked_to.wait(5)
+    assert before == [signal.getsignal(each) for each in SIGNALS]
+
+
+def hanging() -> "subprocess.Popen[str]":
+    program = subprocess.Popen([sys.executable, "-c", HANGING], stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    assert program.stdout.readline() == "ready\n"
+    return program
+
+
+def test_what_hangs_is_ended_when_the_patience_is_over() -> None:
+    with hanging() as program:
+        program.terminate()
+        assert program.wait(10) == 7
+        assert program.stdout is not None
+        assert program.stdout.read() == "asked\n"
+
+
+def test_a_second_signal_ends_it_at_once() -> None:
+    source = HANGING.replace("0.3", "60")
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        program.terminate()
+        assert program.stdout.readline() == "asked\n"
+        begun = time.monotonic()
+        program.terminate()
+        assert program.wait(10) == 7
+        assert time.monotonic() - begun < 5
