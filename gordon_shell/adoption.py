@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
-from gordon_core import evidence
-from gordon_core.observation import Container, HealthStatus, Port, PortBinding, Protocol, Status
+from gordon_core.observation import Container, HealthStatus, Port, PortBinding, Protocol, Status, reachable
 from gordon_core.sentences import duration
 from gordon_core.snapshot import Declared, HttpCheck
 from gordon_shell.errors import UsageError
@@ -134,7 +133,7 @@ def _reachable_ports(details: Details) -> tuple[Port, ...]:
     """Return its published ports that lead to loopback, in order, each once."""
     bindings = _bindings(details)
     every = dict.fromkeys(each.port for each in bindings)
-    return tuple(each for each in every if evidence.reachable(bindings, each) is not None)
+    return tuple(each for each in every if reachable(bindings, each) is not None)
 
 
 def _http(name: str, wish: str | None, before: HttpCheck | None, ports: tuple[Port, ...]) -> HttpCheck | None:

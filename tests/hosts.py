@@ -208,3 +208,17 @@ class Host:
 def situations(report: Report) -> dict[str, Situation]:
     """Return the last situation of each service."""
     return {each.subject.name: each.situation for each in report.plan.services}
+
+
+def settled(*services: str, app: str = "shop") -> Host:
+    """Return a host whose services are served, with nothing left to do and to remember."""
+    host = Host()
+    for each in services or ("web",):
+        host.service(each, app=app)
+    host.settle()
+    return host
+
+
+def later(host: Host, seconds: float = 15.0) -> None:
+    """Let the time between two passes go by."""
+    host.clock.advance(seconds)

@@ -625,5 +625,5 @@ def test_every_class_of_a_document_can_be_told_apart_and_left_out() -> None:
         assert set() == {each.key for each in slots(kind)} & set(head)
     for kind in (Snapshot, Subject, Declared, Superseded, Memory, Line, PlanRecord, Container, *HEADS):
         assert [] == [each.name for each in slots(kind) if type(each.default).__name__ == "Factory"]
-    assert ["clash", "seen_as", "memo"] == [each.name for each in fields(Subject) if not each.eq]
+    assert ["clash", "seen_as", "binds", "memo"] == [each.name for each in fields(Subject) if not each.eq]
     assert NOTHING is slots(Subject)[0].default

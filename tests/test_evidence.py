@@ -19,6 +19,7 @@ from gordon_core.observation import (
     SeenAs,
     Status,
     Unread,
+    reachable,
     seen_as,
 )
 from gordon_core.policy import Policy
@@ -117,12 +118,12 @@ def test_down_and_running_are_told_apart() -> None:
 def test_a_port_is_reached_on_loopback_first_and_then_at_a_wildcard(
     bindings: tuple[tuple[str, int], ...], expected: int | None
 ) -> None:
-    found = evidence.reachable([PortBinding(HTTP, *each) for each in bindings], HTTP)
+    found = reachable([PortBinding(HTTP, *each) for each in bindings], HTTP)
     assert expected == (found.host_port if found is not None else None)
 
 
 def test_a_udp_port_is_not_the_tcp_port_of_that_number() -> None:
-    assert None is evidence.reachable([PortBinding(DNS, "127.0.0.1", 53)], Port(53))
+    assert None is reachable([PortBinding(DNS, "127.0.0.1", 53)], Port(53))
 
 
 def test_present_binds_follow_the_declared_order_and_leave_out_what_is_missing() -> None:

@@ -158,6 +158,17 @@ def test_nothing_is_remembered_of_a_locked_app() -> None:
     assert not lookout.host.stored("web").unproven
 
 
+def test_rearm_waits_for_an_app_that_somebody_else_locked() -> None:
+    lookout = Lookout()
+    waiting = Memory(failures=3, charged="t", charged_at_s=900.0, boot_id="boot-1")
+    lookout.host.store.save_memory("shop", "web", "web-1", waiting)
+    observer = Observer(lookout.host.ports, lookout.policies, Recollection(lookout.host.ports.store, rearm=True), remember=True)
+    observer.look(Surroundings({"shop": "locked by pid 1"}))
+    lookout.host.store.save_memory("shop", "web", "web-1", evolve(waiting, failures=4))
+    (subject,) = observer.look(Surroundings({"shop": ""})).subjects
+    assert (4, None) == (subject.memory.failures, subject.memory.charged_at_s)
+
+
 def test_without_remember_nothing_is_written() -> None:
     lookout = Lookout(remember=False)
     lookout.host.store.set_unproven("shop", "web", unproven=True)

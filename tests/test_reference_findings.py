@@ -290,7 +290,7 @@ def test_history_goes_after_five_stable_minutes_and_not_before() -> None:
 
 def test_a_long_and_troubled_life_stays_within_the_invariants() -> None:
     """P1 and P2 are checked by the world itself; a proxy, a health check and a workload fail in turn."""
-    world = converged(lifetime_s=1000.0, health=HealthStatus.HEALTHY)
+    world = converged(lifetime_s=400.0, health=HealthStatus.HEALTHY)
     for number in range(400):
         if number % 7 == 3:
             world.force(Withdraw, BUSY)
