@@ -4,6 +4,7 @@ The lock is the kernel's: it goes with its holder, however that dies. A lock fil
 open; the process ID in it only tells others whom they wait for.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -81,8 +82,7 @@ class FileLocks:
         path = self._directory / name
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            return _lock(descriptor)
+            return _lock(_open(path))
         except OSError as error:
             message = f"the lock {path} cannot be taken: {error.strerror}; let this user write {self._directory} and its files"
             raise StoreError(message) from error
@@ -99,6 +99,19 @@ def _wait(attempt: Callable[[], FileLock | str], name: str, wait_s: float) -> Fi
             message = f"{name} is locked by {found}; try again when that is done"
             raise BusyError(message)
         time.sleep(min(_POLL_S, left_s))
+
+
+def _open(path: Path) -> int:
+    """Open a lock file, making it. On a file system that became read-only one that is there still locks. Raise OSError."""
+    flags = os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
+    except OSError as error:
+        if error.errno != errno.EROFS:
+            raise
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDONLY | flags)
+        raise
 
 
 def _lock(descriptor: int) -> FileLock | str:

@@ -80,6 +80,8 @@ class Reconciler:
     ) -> None:
         self._ports, self._listener = ports, listener
         self._crew: Crew = crew if crew is not None else ThreadCrew(CONCURRENCY)
+        # Withdrawals do not wait for a place among commands that hang.
+        self._withdrawing: Crew = crew if crew is not None else ThreadCrew(CONCURRENCY)
         self._recollection = Recollection(ports.store, rearm=rearm)
         self._observer = Observer(ports, policies, self._recollection, remember=True)
         self._executor = Executor(ports, self._recollection)
@@ -101,6 +103,7 @@ class Reconciler:
         """End the pass under way soon: probes are dropped, no job takes another step, a command in flight stays unknown."""
         self._stopping.set()
         self._crew.stop()
+        self._withdrawing.stop()
         self._executor.drop()
         self._ports.prober.drop()
         self._ports.clock.wake()
@@ -112,7 +115,8 @@ class Reconciler:
         alone.
         """
         this = _Pass(patience_s)
-        self._crew.go((), 0.0)
+        for crew in (self._crew, self._withdrawing):
+            crew.go((), 0.0)
         self._reap(this)
         try:
             self._locks.take(sorted({each.app for each in self._ports.store.read()}))
@@ -175,7 +179,7 @@ class Reconciler:
         jobs = {key: self._withdrawal(each, subjects) for key, each in wrong.items() if key not in this.broken}
         if not jobs:
             return Snapshot(now.clock, subjects.values())
-        self._crew.go(jobs.values(), None)
+        self._withdrawing.go(jobs.values(), None)
         for key, job in jobs.items():
             self._part(key, job, this)
         return self._observer.with_routes(Snapshot(now.clock, subjects.values()), list(subjects.values()))

@@ -127,3 +127,21 @@ def test_a_place_that_cannot_be_a_directory_is_said(tmp_path: Path) -> None:
         locks.try_run()
     with pytest.raises(StoreError, match="cannot be taken"):
         locks.wait_app("shop", 5)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a tmpfs, for which one must be root")
+def test_lock_files_on_a_file_system_that_became_read_only_still_lock(tmp_path: Path) -> None:
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], check=True)
+    try:
+        FileLocks(place / "locks").wait_app("shop", 1).release()
+        subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+        held = FileLocks(place / "locks").try_app("shop")
+        assert isinstance(held, FileLock)
+        with held:
+            assert FileLocks(place / "locks").try_app("shop") == "another process"
+        with pytest.raises(StoreError, match="Read-only file system"):
+            FileLocks(place / "locks").try_app("never locked before")
+    finally:
+        subprocess.run(["umount", place], check=True)
