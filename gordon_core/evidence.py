@@ -1,6 +1,5 @@
 """What can be told from a subject about its container, about this pass's results, and from what is remembered of it."""
 
-from collections.abc import Iterable
 from typing import assert_never
 
 from gordon_core.effects import (
@@ -18,7 +17,6 @@ from gordon_core.effects import (
 )
 from gordon_core.memory import Memory
 from gordon_core.observation import (
-    Bind,
     Binds,
     Container,
     HealthStatus,
@@ -27,9 +25,6 @@ from gordon_core.observation import (
     SeenAs,
 )
 from gordon_core.snapshot import Subject
-
-_LOOPBACK = ("127.0.0.1", "0.0.0.0", "::", "")  # noqa: S104 - compared, never bound
-
 
 # --- the container -----------------------------------------------------------------------------------------------------
 
@@ -54,20 +49,9 @@ def runs(subject: Subject) -> bool:
     return subject.seen_as is SeenAs.RUNNING
 
 
-def reachable(bindings: Iterable[PortBinding], port: Port) -> Bind | None:
-    """Return the bind of a declared port on loopback: 127.0.0.1 before the wildcards, then the lowest host port."""
-    found = [
-        (_LOOPBACK.index(each.host_ip), each.host_port) for each in bindings if each.port == port and each.host_ip in _LOOPBACK
-    ]
-    return Bind(port, min(found)[1]) if found else None
-
-
 def present_binds(subject: Subject) -> Binds:
     """Return the binds that the container seen has now, in the order of the declared ports; missing ones are left out."""
-    if subject.declared is None or not isinstance(subject.seen, Container):
-        return ()
-    ports = subject.seen.ports
-    return tuple(bind for port in subject.declared.ports if (bind := reachable(ports, port)) is not None)
+    return subject.binds
 
 
 def missing_ports(subject: Subject) -> tuple[Port, ...]:

@@ -24,6 +24,7 @@ from gordon_core.evidence import (
     results_of,
     retry_at_s,
     runs,
+    same_binds,
     stable_at_s,
     was_attempted,
     was_awaited,
@@ -71,8 +72,7 @@ def is_routed(subject: Subject) -> bool:
     return (
         is_verified(subject)
         and isinstance(subject.route, RouteSeen)
-        and set(subject.route.binds) == set(carried(present_binds(subject), subject.route.carries))
-        and len(subject.route.binds) == len(set(subject.route.binds))
+        and same_binds(subject.route.binds, carried(present_binds(subject), subject.route.carries))
     )
 
 
@@ -107,9 +107,9 @@ def leads_to_predecessor(subject: Subject) -> bool:
 
 def leads_astray(subject: Subject) -> bool:
     """A read shows a route to something else than its verified, running execution (or, until it serves, its predecessor's)."""
-    routed = set(routed_binds(subject))
-    if not routed:
+    if not routed_binds(subject) or (is_published(subject) and is_routed(subject)):
         return False
+    routed = set(routed_binds(subject))
     # What is unpublished is never routed itself.
     right = set(present_binds(subject)) if is_verified(subject) and is_published(subject) else set()
     return not routed <= (right if serves(subject) else right | predecessors_binds(subject))

@@ -132,7 +132,7 @@ def _after(subject: Subject, effect: Effect, outcome: Outcome, now_s: float) -> 
         case RecordVerified():
             return evolve(memory, verified=Verified(effect.started_at, effect.binds, effect.generation.revision))
         case DropHistory():
-            return Memory(verified=memory.verified)
+            return Memory(charged=memory.charged, verified=memory.verified)
         case Forget():
             return NOTHING if _is_its_own(subject, effect) else memory
         case (

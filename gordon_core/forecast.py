@@ -213,9 +213,8 @@ def if_it_fails(decision: Decision, clock: Clock) -> Branch | None:
     before = decision.subject.memory.failures
     subject = saw(did(decision.subject, effect, Refused("it failed", Fault.WORKLOAD), clock), clock)
     following = decide(subject, clock.boot_s)
-    for _step in range(MOST_STEPS):
-        if following.effect is None or isinstance(following.effect, Start | Restart | Probe):
-            break
+    # It ends: one pass calls for no kind of effect more than twice.
+    while following.effect is not None and not isinstance(following.effect, Start | Restart | Probe):
         subject = assume(subject, following.effect, clock)
         following = decide(subject, clock.boot_s)
     return Branch(following, subject.memory.failures, subject.memory.failures > before)

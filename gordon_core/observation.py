@@ -4,6 +4,7 @@ Every value here is a report about the world at one look. Start and finish times
 the core compares them for equality only (an execution is a container ID and a start time) and never subtracts them.
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import assert_never
 
@@ -80,6 +81,17 @@ class PortBinding:
     port: Port
     host_ip: str
     host_port: int = field(validator=(instance_of(int), ge(0), le(65535)))
+
+
+_LOOPBACK = ("127.0.0.1", "0.0.0.0", "::", "")  # noqa: S104 - compared, never bound
+
+
+def reachable(bindings: Iterable[PortBinding], port: Port) -> Bind | None:
+    """Return the bind of a declared port on loopback: 127.0.0.1 before the wildcards, then the lowest host port."""
+    found = [
+        (_LOOPBACK.index(each.host_ip), each.host_port) for each in bindings if each.port == port and each.host_ip in _LOOPBACK
+    ]
+    return Bind(port, min(found)[1]) if found else None
 
 
 @frozen
@@ -231,5 +243,5 @@ def _each_once(protocols: tuple[Protocol, ...]) -> None:
 
 __all__ = [
     "LATEST_WALL_S", "Bind", "Binds", "Clock", "Container", "Exit", "Gone", "Health", "HealthStatus", "Port", "PortBinding",
-    "ProbeResult", "Protocol", "Route", "RouteSeen", "RouteUnread", "Seen", "SeenAs", "Status", "Unread", "seen_as",
+    "ProbeResult", "Protocol", "Route", "RouteSeen", "RouteUnread", "Seen", "SeenAs", "Status", "Unread", "reachable", "seen_as",
 ]  # fmt: skip

@@ -139,17 +139,21 @@ def _memo(subject: Subject, now_s: float) -> _Memo:
     decision = decide(subject, now_s)
     memo = _Memo(
         decision,
-        tuple(decide_superseded(each, subject) for each in subject.superseded),
+        tuple(decide_superseded(each, subject) for each in subject.superseded) if subject.superseded else (),
         now_s,
-        decision.until_s if decision.until_s is not None else _changes_at_s(subject, now_s),
-        names_foreign_ports(subject),
+        decision.until_s if decision.until_s is not None else _changes_at_s(decision, now_s),
+        # What is settled is routed to its own ports or nowhere.
+        decision.situation is not Situation.SETTLED and names_foreign_ports(subject),
     )
     subject.memo[:] = [memo]
     return memo
 
 
-def _changes_at_s(subject: Subject, now_s: float) -> float:
+def _changes_at_s(decision: Decision, now_s: float) -> float:
     """Return when time alone could change the decision: at the end of a wait or of a stable window."""
+    subject = decision.subject
+    if decision.situation is Situation.SETTLED:  # without a history there is neither
+        return _FOREVER_S
     times = (evidence.retry_at_s(subject), evidence.stable_at_s(subject) or 0.0)
     return min((each for each in times if each > now_s), default=_FOREVER_S)
 

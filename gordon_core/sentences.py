@@ -1,6 +1,6 @@
 """Why, in words: the sentence of a decision with everything filled in, made only when it is read."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import assert_never
 
@@ -218,7 +218,7 @@ _BLANKS: dict[str, Callable[[Decision, Clock], str]] = {
 }
 
 
-class _Blanks(Mapping[str, str]):
+class _Blanks:
     """The words for every blank of one decision, each made when it is asked for."""
 
     def __init__(self, decision: Decision, clock: Clock) -> None:
@@ -226,12 +226,6 @@ class _Blanks(Mapping[str, str]):
 
     def __getitem__(self, key: str) -> str:
         return _BLANKS[key](self._decision, self._clock)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_BLANKS)
-
-    def __len__(self) -> int:
-        return len(_BLANKS)
 
 
 def container_id(decision: Decision) -> str:

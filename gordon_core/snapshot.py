@@ -9,7 +9,7 @@ from attrs.validators import ge, gt, instance_of, le, matches_re, min_len, optio
 
 from gordon_core.effects import Generation, Result
 from gordon_core.memory import NOTHING, Memory, Verified
-from gordon_core.observation import Binds, Clock, Container, Port, Route, RouteSeen, Seen, SeenAs, seen_as
+from gordon_core.observation import Binds, Clock, Container, Port, Route, RouteSeen, Seen, SeenAs, reachable, seen_as
 from gordon_core.policy import DEFAULT_POLICY, DEFAULT_STOP_GRACE_S, Policy
 
 
@@ -114,11 +114,19 @@ class Subject:
     policy_origin: tuple[str, ...] = ()
     clash: Clash | None = field(default=None, eq=False, validator=optional(instance_of(Clash)))
     seen_as: SeenAs = field(init=False, eq=False, repr=False)
+    binds: Binds = field(init=False, eq=False, repr=False)
     memo: list[object] = field(init=False, eq=False, repr=False, factory=list)
 
     @seen_as.default
     def _seen_as(self) -> SeenAs:
         return seen_as(self.seen)
+
+    @binds.default
+    def _binds(self) -> Binds:
+        if self.declared is None or not isinstance(self.seen, Container):
+            return ()
+        bindings = self.seen.ports
+        return tuple(bind for port in self.declared.ports if (bind := reachable(bindings, port)) is not None)
 
     @seen.validator
     def _seen_is_declared(self, _attribute: "Attribute[Seen]", value: Seen) -> None:

@@ -53,7 +53,8 @@ def _may_be_routed(old: Superseded, subject: Subject) -> bool:
     if subject.unproven:
         return True
     if facts.route_is_unread(subject):
-        return facts.is_published(subject) or bool(old.binds) or (old.verified is not None and bool(old.verified.binds))
+        was_routed = facts.is_published(subject) or bool(old.binds) or (old.verified is not None and bool(old.verified.binds))
+        return was_routed and not facts.withdrawal_was_seen(subject)
     return bool(facts.routed_binds(subject)) and not facts.is_routed(subject)
 
 

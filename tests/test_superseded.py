@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from gordon_core import superseded
-from gordon_core.effects import DropMarker, Fault, Refused, ReleaseClaims, Remove, Retire
+from gordon_core.effects import DropMarker, Fault, Refused, ReleaseClaims, Remove, Retire, Withdraw
 from gordon_core.observation import Gone, SeenAs, Status
 from gordon_core.planner import decide_superseded, plan
 from gordon_core.situations import Situation
@@ -127,6 +127,11 @@ def test_it_goes_without_a_successor_where_none_is_wanted() -> None:
 def test_it_is_kept_until_the_route_to_it_is_proven_gone(subject: Subject) -> None:
     """P2."""
     assert (Situation.OLD_ROUTED, None) == _decided(subject)
+
+
+def test_a_withdrawal_that_was_read_back_is_proof_while_the_router_cannot_be_read() -> None:
+    subject = good(stopped, superseding, deaf, after(Withdraw("shop", "web")))
+    assert (Situation.OUTLIVED, Retire("shop", "web", OLD_ID, 20.0)) == _decided(subject)
 
 
 def test_what_has_neither_claims_nor_a_verified_execution_was_never_routed() -> None:

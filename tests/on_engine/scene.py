@@ -66,7 +66,7 @@ class Scene:
     def __init__(self, containers: Containers, proxy: RunningHaproxy, state: Path, services: tuple[str, ...]) -> None:
         self.containers, self.proxy, self.state = containers, proxy, state
         self._frontends = frontends(services)
-        self.options = LiveOptions(state=state, policy=None, haproxy=Path(proxy.socket))
+        self.options = LiveOptions(state=state, haproxy=Path(proxy.socket), environment={})
         self.journal = Journal()
         self.ports = self._open()
         self._reconciler: Reconciler | None = None

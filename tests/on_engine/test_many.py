@@ -21,7 +21,7 @@ LIST = "GET /v1.40/containers/json?limit=-1&all=1&size=0&trunc_cmd=0"
 def test_a_steady_pass_over_a_hundred_makes_one_call(hundred: Hundred, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with counted(hundred.containers.host.removeprefix("unix://"), directory / "counted.sock") as socket:
         monkeypatch.setenv("DOCKER_HOST", f"unix://{socket.path}")
-        options = LiveOptions(state=directory / "state.db")
+        options = LiveOptions(state=directory / "state.db", environment={})
         ports, journal = live_ports(options, create=True), Journal()
         try:
             adopt(ports, hundred)
