@@ -91,7 +91,7 @@ def main() -> None:
     host = os.environ["DOCKER_HOST"]
     with Containers(host) as containers, tempfile.TemporaryDirectory(prefix="gordon-", dir="/tmp") as name:
         directory = Path(name)
-        made, options = hundred(containers), LiveOptions(state=directory / "state.db")
+        made, options = hundred(containers), LiveOptions(state=directory / "state.db", environment={})
         print("waiting two minutes ...", flush=True)
         made.wait_until_old()
         ports = live_ports(options, create=True)

@@ -58,6 +58,12 @@ def stop(subject: Subject) -> Stop:
     return Stop(generation, declared.stop_grace_s)
 
 
+def yield_port(subject: Subject) -> Stop:
+    """Stop it, with its grace, and keep it down for as long as a foreign route names its port."""
+    generation, declared = _named(subject)
+    return Stop(generation, declared.stop_grace_s, subject.clash.host_port if subject.clash is not None else 0)
+
+
 def record_attempt(subject: Subject) -> RecordAttempt:
     """Put an attempt on record, with the start time seen before it."""
     return RecordAttempt(_named(subject)[0], evidence.started_at(subject))

@@ -7,7 +7,7 @@ snapshot: refusals are data.
 from enum import Enum
 
 from attrs import field, frozen
-from attrs.validators import ge, min_len
+from attrs.validators import ge, le, min_len
 
 from gordon_core.observation import Binds
 
@@ -65,10 +65,14 @@ class Restart:
 
 @frozen
 class Stop:
-    """Stop the exact container, with `grace_s` seconds to stop in; it stays, and so do its volumes."""
+    """Stop the exact container, with `grace_s` seconds to stop in; it stays, and so do its volumes.
+
+    `contested_port` is the host port for which it must not answer there, 0 where it is stopped for the operator.
+    """
 
     generation: Generation
     grace_s: float
+    contested_port: int = field(default=0, validator=(ge(0), le(65535)))
 
 
 @frozen

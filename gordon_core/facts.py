@@ -87,9 +87,10 @@ def still_serves(superseded: Superseded) -> bool:
 def predecessors_binds(subject: Subject) -> set[Bind]:
     """Return where superseded containers of its own were verified and still serve.
 
-    A port that it holds itself is none of theirs any more.
+    A port that it holds itself, or has on record since it held it, is none of theirs any more.
     """
     held = {each.host_port for each in subject.seen.ports} if isinstance(subject.seen, Container) and runs(subject) else set()
+    held |= {each.host_port for each in subject.declared.binds} if subject.declared is not None else set()
     return {
         bind
         for each in subject.superseded
@@ -387,5 +388,8 @@ def is_unstable(subject: Subject) -> bool:
 
 def has_been_stable(subject: Subject, now_s: float) -> bool:
     """It has a history, and five continuous stable minutes of one execution are over."""
-    stable_at = stable_at_s(subject)
-    return has_history(subject) and is_stable(subject) and stable_at is not None and stable_at <= now_s
+    window, stable_at = subject.memory.window, stable_at_s(subject)
+    if window is None or stable_at is None:
+        return False
+    # Time that nobody looked at (a suspend between the look and this question) proves nothing.
+    return has_history(subject) and is_stable(subject) and stable_at <= min(now_s, window.looked_s)

@@ -126,7 +126,9 @@ def _after(subject: Subject, effect: Effect, outcome: Outcome, now_s: float) -> 
         case Restart():
             return evolve(memory, strikes=_cleared(memory.strikes)) if evidence.is_evidence(outcome) else memory
         case Stop():
-            return evolve(memory, attempt=None, window=None)
+            return evolve(memory, attempt=None, window=None, contested_port=effect.contested_port)
+        case Start():
+            return evolve(memory, contested_port=0)
         case RecordFailure():
             return _charged(memory, effect, now_s)
         case RecordVerified():
@@ -136,7 +138,7 @@ def _after(subject: Subject, effect: Effect, outcome: Outcome, now_s: float) -> 
         case Forget():
             return NOTHING if _is_its_own(subject, effect) else memory
         case (
-            Withdraw() | Start() | AwaitHealth() | Probe() | PersistBinds() | Publish() | ReleaseBinds()
+            Withdraw() | AwaitHealth() | Probe() | PersistBinds() | Publish() | ReleaseBinds()
             | Retire() | Remove() | ReleaseClaims() | DropMarker()
         ):  # fmt: skip
             return memory

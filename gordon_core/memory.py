@@ -5,7 +5,7 @@ seconds since boot, and mean nothing under another `boot_id`.
 """
 
 from attrs import field, frozen
-from attrs.validators import ge
+from attrs.validators import ge, le
 
 from gordon_core.observation import Binds
 
@@ -49,7 +49,8 @@ class Memory:
     """All that is remembered of (app, service, container ID).
 
     The history is everything but the verified execution. `charged` names the execution charged last ("" for a refused start);
-    the wait is derived from `charged_at_s`, which a new boot and `--rearm` drop. An empty memory is never stored.
+    the wait is derived from `charged_at_s`, which a new boot and `--rearm` drop. `contested_port` is the host port for which it
+    was stopped, and for which its next start waits, 0 where there is none. An empty memory is never stored.
     """
 
     failures: int = field(default=0, validator=ge(0))
@@ -60,6 +61,7 @@ class Memory:
     window: Window | None = None
     verified: Verified | None = None
     boot_id: str = ""
+    contested_port: int = field(default=0, validator=(ge(0), le(65535)))
 
     def has_history(self) -> bool:
         """Tell whether there is trouble on record that five stable minutes would drop."""

@@ -199,7 +199,7 @@ def _clashes(snapshot: Snapshot, suspects: list[Subject]) -> dict[int, Clash]:
 
 
 def _wanted_ports(subject: Subject) -> set[int]:
-    """Return the ports on record of a service that is down: a start may bring them back."""
+    """Return the ports of a service that is down which a start may bring back: those on record, and one that it had to yield."""
     if subject.declared is None or services.scope(subject) is not Scope.RUNNING or not evidence.is_down(subject):
         return set()
-    return {each.host_port for each in subject.declared.binds}
+    return {each.host_port for each in subject.declared.binds} | {subject.memory.contested_port}

@@ -73,7 +73,7 @@ _DOWN_UP = (SeenAs.DOWN, SeenAs.RUNNING)
 _ALIVE = (SeenAs.RUNNING, SeenAs.PAUSED, SeenAs.RESTARTING, SeenAs.UNKNOWN)
 _REMOVING = (SeenAs.REMOVING,)
 _CHANGING = (SeenAs.RESTARTING, SeenAs.REMOVING)
-_STRANGE = (SeenAs.PAUSED, SeenAs.UNKNOWN)
+_PAUSED, _UNKNOWN = (SeenAs.PAUSED,), (SeenAs.UNKNOWN,)
 _EVERY = tuple(Scope)
 _ABSENT, _RUN, _STOP = (Scope.ABSENT,), (Scope.RUNNING,), (Scope.STOPPED,)
 
@@ -109,9 +109,10 @@ ROWS: tuple[Row, ...] = (
     Row(_S.UNFORGOTTEN, "5", _RUN, _GONE, _if(facts.has_memory), commands.forget),
     Row(_S.GONE, "5", _RUN, _GONE, _always),
     Row(_S.TRANSITIONAL, "7", _RUN, _CHANGING, _always),
-    Row(_S.UNSAFE, "8", _RUN, _STRANGE, _always),
+    Row(_S.PAUSED, "8", _RUN, _PAUSED, _always),
+    Row(_S.UNSAFE, "8", _RUN, _UNKNOWN, _always),
     Row(_S.CONTESTED_ROUTED, "one pass", _RUN, _UP, _if(facts.is_contested_and_exposed), commands.withdraw),
-    Row(_S.CONTESTED, "one pass", _RUN, _UP, _if(facts.is_contested_for_good), commands.stop),
+    Row(_S.CONTESTED, "one pass", _RUN, _UP, _if(facts.is_contested_for_good), commands.yield_port),
     Row(_S.CONTENDING, "one pass", _RUN, _UP, _if(facts.is_contested)),
     # Charges: each execution once, before anything new is tried.
     Row(_S.UNREADY, "11", _RUN, _DOWN_UP, _if(facts.is_newly_unready), commands.charge(Cause.UNREADY)),
@@ -122,7 +123,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.COOLING, "9, 10", _RUN, _DOWN_UP, facts.waits_out_its_budget, until=evidence.retry_at_s),
     Row(_S.UNGRANTED, "9, 10", _RUN, _DOWN_UP, _if(facts.lacks_a_grant)),
     Row(_S.SPENT, "one pass", _RUN, _DOWN_UP, _if(facts.has_spent_its_pass)),
-    Row(_S.HELD_OFF, "one pass", _RUN, _DOWN, _if(facts.is_contested_for_good)),
+    Row(_S.HELD_OFF, "one pass", _RUN, _DOWN, _if(facts.is_contested)),
     Row(_S.EXPOSED, "6, 10", _RUN, _DOWN_UP, _if(facts.is_exposed), commands.withdraw),
     Row(_S.DUE, "9, 10", _RUN, _DOWN_UP, _if(facts.needs_an_attempt_on_record), commands.record_attempt),
     Row(_S.DOWN, "9", _RUN, _DOWN, _always, commands.start),

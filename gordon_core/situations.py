@@ -32,6 +32,7 @@ class Situation(Enum):
     UNFORGOTTEN = "gone, but still remembered"
     GONE = "gone; never rebuilt by recovery"
     TRANSITIONAL = "{status}: the engine is changing it; looking again in the next pass"
+    PAUSED = "paused; left alone, and not counted as stable"
     UNSAFE = "{status}; left alone, and not counted as stable"
     CONTESTED_ROUTED = "port {port} is also named by the route of {other}, which could not be withdrawn; its own route must go"
     CONTESTED = "port {port} is also named by the route of {other}, which could not be withdrawn; it must not answer there"
@@ -44,7 +45,7 @@ class Situation(Enum):
     COOLING = "{state}, waiting out its budget until {until}, in {wait}, after {failures}"
     UNGRANTED = "{state}, but the host's grant is missing: {ungranted}"
     SPENT = "{state}; {attempted} in this pass already, trying again in the next"
-    HELD_OFF = "down; its port {port} is still named by the route of {other}, which could not be withdrawn"
+    HELD_OFF = "down; its port {port} is still named by the route of {other}; waiting until that is withdrawn"
     EXPOSED = "{state}, and it may still be routed; the route must provably go first"
     DUE = "{state}, and free to {verb}"
     DOWN = "down, its attempt on record"
@@ -90,7 +91,8 @@ REMEDIES: dict[Situation, str] = {
     Situation.UNREADABLE: "docker inspect {id}",
     Situation.GONE: "gordon-shell adopt {app} {service}=CONTAINER",
     Situation.TRANSITIONAL: "docker inspect {id}",
-    Situation.UNSAFE: "docker unpause {id}",
+    Situation.PAUSED: "docker unpause {id}",
+    Situation.UNSAFE: "docker inspect {id}",
     Situation.CONTENDING: "gordon-shell once",
     Situation.COOLING: "gordon-shell retry {name}",
     Situation.UNGRANTED: "grant it in the host policy, or deploy it without",

@@ -6,6 +6,8 @@ with its path; a fault reads "$.services[0].declared.revision: expected a whole 
 """
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Callable
 from enum import Enum
 from types import NoneType, UnionType
@@ -21,6 +23,7 @@ _Read = Callable[[object, str, list[str]], object]
 
 _NAMES: Final[dict[type, tuple[str, ...]]] = {}
 _READERS: Final[dict[object, _Read]] = {}
+_LARGEST: Final = sys.float_info.max
 _WORDS: Final = {dict: "an object", list: "a list", str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -75,8 +78,8 @@ def build(kind: type[T], value: object) -> T:
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        message = f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice"
+        counted = Counter(key for key, _ in pairs)
+        message = f"the key {next(key for key, times in counted.items() if times > 1)!r} is there twice"
         raise ValueError(message)
     return found
 
@@ -119,9 +122,12 @@ def _scalar_reader(kind: object) -> _Read:
 
 
 def _read_float(value: object, path: str, faults: list[str]) -> object:
-    if type(value) is int or type(value) is float:
+    if type(value) is not int and type(value) is not float:
+        faults.append(f"{path}: expected a number, found {_found(value)}")
+    elif abs(value) <= _LARGEST:
         return float(value)
-    faults.append(f"{path}: expected a number, found {_found(value)}")
+    else:
+        faults.append(f"{path}: expected a finite number of at most {_LARGEST:.1e}")
     return None
 
 

@@ -74,6 +74,7 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.UNREADABLE: (Mark.HELD, "held"),
     Situation.GONE: (Mark.HELD, "gone"),
     Situation.TRANSITIONAL: (Mark.HELD, "held"),
+    Situation.PAUSED: (Mark.HELD, "held"),
     Situation.UNSAFE: (Mark.HELD, "held"),
     Situation.CONTENDING: (Mark.HELD, "held"),
     Situation.COOLING: (Mark.WAITS, "waiting"),

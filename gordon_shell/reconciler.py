@@ -9,7 +9,7 @@ from threading import Event
 
 from attrs import define, evolve, field, frozen
 
-from gordon_core.effects import Effect, Outcome, Result, Withdraw
+from gordon_core.effects import Effect, Outcome, Result, Unknown, Withdraw
 from gordon_core.planner import Decision, Plan, decide, decide_beside, plan
 from gordon_core.policy import DEFAULT_POLICY
 from gordon_core.sentences import in_words
@@ -25,6 +25,7 @@ from gordon_shell.recollection import Recollection
 MOST_ROUNDS = 4
 CONCURRENCY = 8
 _ROUTER_DEADLINE_S = 30.0
+_NOT_BACK = Unknown("it has not come back in time")
 
 Listener = Callable[[Subject, Effect, Outcome], None]
 
@@ -218,6 +219,8 @@ class Reconciler:
             effect = self._next_effect(subject, board)
             if effect is None or not job.may_go_on():
                 return
+            # Said before it is done: what hangs until this job is overdue must not be tried a second time in this pass.
+            results[subject.app, subject.service] = (*subject.results, Result(effect, _NOT_BACK))
             subject = self._do(job, subject, effect)
             if job.may_go_on():
                 results[subject.app, subject.service] = subject.results

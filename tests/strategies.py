@@ -115,6 +115,7 @@ def memories() -> SearchStrategy[Memory]:
         window=st.none() | st.builds(Window, started_ats, any_seconds, any_seconds),
         verified=st.none() | verifieds(),
         boot_id=st.sampled_from(["", "boot-1", "boot-2"]),
+        contested_port=st.integers(min_value=0, max_value=65535),
     )
 
 
@@ -155,6 +156,7 @@ def _effects_of(kind: type[Effect]) -> SearchStrategy[Effect]:
         "binds": binds(),
         "grace_s": seconds,
         "wait_s": seconds,
+        "contested_port": st.integers(min_value=0, max_value=65535),
         "http_port": st.integers(min_value=0, max_value=65535),
         "http_path": st.sampled_from(["", "/", "/health"]),
         "cause": st.sampled_from(Cause),

@@ -192,7 +192,7 @@ def test_9_a_pause_is_neither_sickness_nor_stability() -> None:
     failed = tuple(ProbeResult(str(number), 1) for number in range(9))
     paused = seen(evolve(running(), status=Status.PAUSED, health=Health(HealthStatus.UNHEALTHY, 9, failed)))
     assert Withdraw("shop", "web") == decided(good(paused, struck_once)).effect
-    assert (Situation.UNSAFE, True) == held(good(paused, struck_once, dark))
+    assert (Situation.PAUSED, True) == held(good(paused, struck_once, dark))
     after_look = saw(good(paused, struck_once, dark), CLOCK).memory
     assert (good(struck_once).memory.strikes, None) == (after_look.strikes, after_look.window)
 

@@ -29,7 +29,7 @@ SHOWS = {
     "left-active": {"blog/web": "ABANDONED"},
     "locked": {"shop/web": "LOCKED", "shop/api": "LOCKED", "shop/db": "LOCKED"},
     "misrouted": {"shop/api": "MISROUTED"},
-    "paused": {"shop/db": "UNSAFE"},
+    "paused": {"shop/db": "PAUSED"},
     "proving": {"shop/api": "PROVING"},
     "refused": {"shop/api": "REFUSED"},
     "router-unread": {"shop/web": "BLIND", "shop/api": "EXPOSED", "shop/db": "DUE"},

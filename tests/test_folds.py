@@ -281,6 +281,12 @@ def test_our_own_stop_is_no_end_to_be_charged() -> None:
     assert MEMORY == stopped
 
 
+def test_a_port_that_it_had_to_yield_is_remembered_until_it_is_started_again() -> None:
+    yielded = did(GOOD, Stop(GENERATION, 10.0, 32768), DONE, CLOCK)
+    assert 32768 == yielded.memory.contested_port
+    assert 0 == did(yielded, Start(GENERATION), Unknown("?"), CLOCK).memory.contested_port
+
+
 def test_history_dropped_leaves_the_verified_execution() -> None:
     assert MEMORY == after_(good(attempted_before, struck_once, remembering(failures=9)), DropHistory(GENERATION))
 

@@ -149,10 +149,13 @@ def test_a_wait_is_decided_anew_when_it_ends() -> None:
     assert found[0] is found[1]
 
 
-def test_a_window_that_ends_is_seen_to_end() -> None:
-    proving = good(remembering(failures=1, window=Window(STARTED, NOW_S - 299, NOW_S)))
-    assert [[Situation.PROVING], [Situation.RECOVERED]] == [
-        situations(plan(Snapshot(at(now_s), (proving,)))) for now_s in (NOW_S, NOW_S + 1)
+def test_a_window_ends_with_a_look_and_never_with_time_alone() -> None:
+    proving, looked_at = (
+        good(remembering(failures=1, window=Window(STARTED, NOW_S - 299, looked_s))) for looked_s in (NOW_S, NOW_S + 1)
+    )
+    assert [[Situation.PROVING], [Situation.PROVING], [Situation.RECOVERED]] == [
+        situations(plan(Snapshot(at(now_s), (each,))))
+        for now_s, each in ((NOW_S, proving), (NOW_S + 900, proving), (NOW_S + 1, looked_at))
     ]
 
 
@@ -208,12 +211,12 @@ def test_a_clash_says_who_holds_the_port_and_who_names_it() -> None:
 
 def test_a_paused_container_still_holds_its_port() -> None:
     paused = blog(seen(evolve(running(container_id=BLOG_ID), status=Status.PAUSED)))
-    assert [Situation.UNSAFE, Situation.CLASHING] == situations(plan(host(good(down), paused)))
+    assert [Situation.PAUSED, Situation.CLASHING] == situations(plan(host(good(down), paused)))
 
 
 def test_the_new_holder_of_a_port_is_stopped_where_the_old_route_could_not_be_withdrawn() -> None:
     in_vain = good(down, withdrawn_in_vain, unproven)
-    stop = Stop(blog().generation(), 10.0)
+    stop = Stop(blog().generation(), 10.0, 32768)
     verified = remembering(verified=Verified(STARTED, (BIND,), 1))
     assert stop == plan(host(in_vain, blog())).services[0].effect
     assert Withdraw("blog", "web") == plan(host(in_vain, blog(routed(BIND), verified))).services[0].effect
@@ -227,9 +230,14 @@ def test_what_is_stopped_for_its_port_is_not_charged_and_not_started_on_that_por
     assert RecordAttempt(without.generation(), STARTED) == plan(host(in_vain, without)).services[0].effect
 
 
-def test_a_start_may_be_made_ready_for_while_the_old_route_goes() -> None:
+def test_a_start_that_may_bring_a_port_back_waits_until_the_old_route_to_it_is_gone() -> None:
     found = plan(host(good(down), blog(blog_down)))
-    assert [Situation.DUE, Situation.MISROUTED] == situations(found)
+    assert [Situation.HELD_OFF, Situation.MISROUTED] == situations(found)
+
+
+def test_the_port_that_a_container_had_to_yield_is_one_that_a_start_may_bring_back() -> None:
+    yielded = blog(blog_down, declaring(binds=()), remembering(contested_port=32768))
+    assert [Situation.HELD_OFF, Situation.MISROUTED] == situations(plan(host(good(down), yielded)))
 
 
 def test_a_port_that_a_superseded_container_holds_is_no_reason_to_stop_its_successor() -> None:

@@ -52,7 +52,8 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
         "restarting: the engine is changing it; looking again in the next pass",
         "docker inspect 3f2a9c1b7d4e",
     ),
-    Situation.UNSAFE: (
+    Situation.UNSAFE: ("unknown; left alone, and not counted as stable", "docker inspect 3f2a9c1b7d4e"),
+    Situation.PAUSED: (
         "paused; left alone, and not counted as stable",
         "docker unpause 3f2a9c1b7d4e",
     ),
@@ -85,7 +86,7 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
         "docker logs 3f2a9c1b7d4e",
     ),
     Situation.HELD_OFF: (
-        "down; its port 32768 is still named by the route of shop/web, which could not be withdrawn",
+        "down; its port 32768 is still named by the route of shop/web; waiting until that is withdrawn",
         "gordon-shell once",
     ),
     Situation.EXPOSED: ("unhealthy, and it may still be routed; the route must provably go first", ""),

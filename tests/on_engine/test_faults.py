@@ -40,7 +40,7 @@ def test_a_paused_container_is_withdrawn_and_left_alone_and_serves_again_when_it
         before, execution = len(host.journal.entries), host.seen("web").started_at
         with polled(host, "calm") as answers:
             containers.client.pause(made["web"])
-            assert [Situation.UNSAFE] * 2 == [situation(host, "web"), situation(host, "web")]
+            assert [Situation.PAUSED] * 2 == [situation(host, "web"), situation(host, "web")]
             assert ["Withdraw"] == host.journal.kinds()[before:]
             assert 503 == host.ask("web")[0]
             containers.client.unpause(made["web"])
