@@ -28,7 +28,7 @@ from gordon_core.effects import (
 )
 from gordon_core.folds import did
 from gordon_core.memory import NOTHING
-from gordon_core.observation import Clock, HealthStatus
+from gordon_core.observation import Clock, HealthStatus, Status
 from gordon_core.snapshot import Subject
 from gordon_shell.errors import EngineError
 from gordon_shell.ports import Details, Ports
@@ -71,8 +71,8 @@ class Executor:
                 return ports.engine.stop(generation.container_id, grace_s)
             case AwaitHealth():
                 return self._await_health(effect)
-            case Probe(_, _, binds, wait_s, http_port, http_path):
-                return ports.prober.probe(binds, wait_s, http_port, http_path)
+            case Probe(_, _, binds, wait_s, http_port, http_path) as probe:
+                return ports.prober.probe(binds, wait_s, http_port, http_path, lambda: self._still_runs(probe))
             case PersistBinds(generation, binds):
                 return ports.store.persist_binds(generation, binds)
             case Publish(generation, binds):
@@ -93,6 +93,18 @@ class Executor:
                 return self._recollection.keep(subject, did(subject, effect, DONE, ports.clock.now()))
             case _ as never:
                 assert_never(never)
+
+    def _still_runs(self, effect: Probe) -> bool:
+        """Look whether the execution runs; where nothing can be seen, nothing is concluded."""
+        try:
+            details = self._ports.engine.inspect(effect.generation.container_id)
+        except EngineError:
+            return True
+        return (
+            isinstance(details, Details)
+            and details.container.status is Status.RUNNING
+            and details.container.started_at == effect.started_at
+        )
 
     def _await_health(self, effect: AwaitHealth) -> Outcome:
         """Look until the health check of this execution says something else than starting, or the time is over."""

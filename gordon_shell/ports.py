@@ -5,7 +5,7 @@ when there was no answer). A read raises its family of GordonError when nothing 
 No port retries: retrying is a decision, and decisions are the core's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Protocol as Interface
 from typing import Self
@@ -195,10 +195,13 @@ class Router(Interface):
 class Prober(Interface):
     """Asks backends whether they are ready."""
 
-    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str) -> Outcome:
+    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str, still_runs: Callable[[], bool]) -> Outcome:
         """Try until every TCP bind at 127.0.0.1 keeps a connection (250 ms), and the HTTP path (if not "") at the bind of
         container port `http_port` answers 2xx or 3xx, or `wait_s` is over (0: one try). UDP is not probed. Not ready is Refused
-        by the WORKLOAD, with what was seen; a fault of the prober itself, or a drop, is Unknown."""
+        by the WORKLOAD, with what was seen; a fault of the prober itself, or a drop, is Unknown.
+
+        Between tries it is asked whether the execution `still_runs`, about once a second: one that ended is not waited for.
+        """
 
     def drop(self) -> None:
         """End every probe under way, now, and refuse to begin another: the program is going down."""

@@ -7,6 +7,7 @@ import math
 import os
 import select
 import time
+from collections.abc import Callable
 from typing import assert_never
 
 from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
@@ -19,6 +20,9 @@ SHORTEST_TRY_S = 2.0
 PAUSE_S = 0.15
 """What lies between two tries."""
 
+ASK_S = 1.0
+"""How long the answer that it still runs is good for."""
+
 
 class SocketProber:
     """Probes backends at 127.0.0.1. Many threads may use one, and `drop` may be called from a signal handler."""
@@ -27,16 +31,24 @@ class SocketProber:
         """Be ready to probe."""
         self._dropped = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
-    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str) -> Outcome:
-        """Try until every TCP bind keeps a connection and the HTTP path, if not "", answers 2xx or 3xx, or `wait_s` is over."""
+    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str, still_runs: Callable[[], bool]) -> Outcome:
+        """Try until every TCP bind keeps a connection and the HTTP path, if not "", answers 2xx or 3xx, or `wait_s` is over.
+
+        An execution that does not run any more is not waited for.
+        """
         tcp = tuple(each for each in binds if each.port.protocol is Protocol.TCP)
         end_s = time.monotonic() + wait_s
+        ask_s = 0.0
         while True:
             verdict = self._try(tcp, max(end_s, time.monotonic() + SHORTEST_TRY_S), http_port, http_path)
             if verdict in {Ready.READY, DROPPED} or time.monotonic() + PAUSE_S >= end_s:
                 return _outcome(verdict)
             if self._is_dropped(PAUSE_S):
                 return _outcome(DROPPED)
+            if time.monotonic() >= ask_s:
+                if not still_runs():
+                    return _outcome(ended(verdict))
+                ask_s = time.monotonic() + ASK_S
 
     def drop(self) -> None:
         """End every probe under way, now, and refuse to begin another."""
@@ -59,6 +71,13 @@ class SocketProber:
             return verdict
         asked = [get(each, http_path, until_s) for each in tcp if each.port.number == http_port]
         return side_by_side(asked, self._dropped) if asked else NotReady(f"GET {http_path}: {http_port}/tcp has no bind")
+
+
+def ended(verdict: Verdict) -> NotReady:
+    """Return the verdict on an execution that ended between two tries, with what was seen last."""
+    return NotReady(
+        f"it ended before it was ready ({verdict.reason})" if isinstance(verdict, NotReady) else "it ended before it was ready"
+    )
 
 
 def _outcome(verdict: Verdict) -> Outcome:

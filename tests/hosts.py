@@ -88,7 +88,8 @@ class Watched:
         whole = getattr(self._port, method)
 
         def call(*args: object, **named: object) -> object:
-            self._calls.note(" ".join([f"{self._name}.{method}", *map(_word, [*args, *named.values()])]))
+            told = [each for each in (*args, *named.values()) if not callable(each)]
+            self._calls.note(" ".join([f"{self._name}.{method}", *map(_word, told)]))
             return whole(*args, **named)
 
         return call

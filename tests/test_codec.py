@@ -1,5 +1,7 @@
 """JSON for the columns of the state: exact, terse, strict."""
 
+from time import process_time
+
 import pytest
 from attrs import frozen
 
@@ -39,6 +41,9 @@ def test_plain_values_are_complete() -> None:
     ("value", "fault"),
     [
         ({"number": True}, "$.number: expected a number, found true or false"),
+        ({"number": 10**400}, "$.number: expected a finite number of at most 1.8e+308"),
+        ({"number": float("-inf")}, "$.number: expected a finite number of at most 1.8e+308"),
+        ({"number": float("nan")}, "$.number: expected a finite number of at most 1.8e+308"),
         ({"number": 1, "flag": 0}, "$.flag: expected true or false, found a whole number"),
         ({"number": 1, "word": ["x"]}, "$.word: expected text, found a list"),
         ({"number": 1, "word": {}}, "$.word: expected text, found an object"),
@@ -66,3 +71,11 @@ def test_every_validator_of_a_value_is_asked() -> None:
 def test_a_repeated_key_is_refused() -> None:
     with pytest.raises(DocumentError, match="'b' is there twice"):
         parse('{"a": 1, "b": {"b": 2}, "b": 3}')
+
+
+def test_the_last_of_a_hundred_thousand_keys_is_found_to_be_repeated_at_once() -> None:
+    keys = ", ".join(f'"{number}": 0' for number in (*range(100_000), 99_999))
+    start = process_time()
+    with pytest.raises(DocumentError, match="'99999' is there twice"):
+        parse(f"{{{keys}}}")
+    assert process_time() - start < 2

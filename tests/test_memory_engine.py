@@ -123,7 +123,7 @@ def test_an_unreachable_engine_says_why_and_its_containers_live_on(engine: Memor
     with pytest.raises(EngineError, match="connection refused"):
         engine.rows()
     assert [Unknown] * 2 == [type(engine.stop("a", 1.0)), type(engine.remove("nonesuch"))]
-    assert Done() == MemoryProber(engine).probe(web_binds(engine), 0.0, 80, "/")
+    assert Done() == MemoryProber(engine).probe(web_binds(engine), 0.0, 80, "/", lambda: True)
     engine.unreachable("")
     assert Status.RUNNING is status(engine, "a")
 
@@ -166,7 +166,7 @@ def test_a_changed_behaviour_holds_from_now_on(engine: MemoryEngine) -> None:
     engine.add(web("a"))
     engine.start("a")
     engine.behave("a", Behaviour(answers=503))
-    refused = MemoryProber(engine).probe(web_binds(engine), 0.0, 80, "/ready")
+    refused = MemoryProber(engine).probe(web_binds(engine), 0.0, 80, "/ready", lambda: True)
     assert Refused(f"GET /ready at {FIRST_EPHEMERAL} answered 503", Fault.WORKLOAD) == refused
 
 

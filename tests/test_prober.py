@@ -97,19 +97,19 @@ def not_ready(outcome: Outcome) -> str:
 @pytest.mark.parametrize("serve", [keep, banner, close_after(0.5)], ids=["keeps", "banner", "closes after 500 ms"])
 def test_a_connection_that_is_kept_or_carries_data_is_ready(prober: SocketProber, serve: Server) -> None:
     with serving(serve) as bind:
-        assert Done() == prober.probe((bind,), 0.0, 0, "")
+        assert Done() == prober.probe((bind,), 0.0, 0, "", lambda: True)
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.15])
 def test_a_connection_closed_within_250_ms_is_not_ready(prober: SocketProber, after_s: float) -> None:
     with serving(close_after(after_s)) as bind:
         expected = f"{bind}: closed within 250 ms: nothing listens in the container"
-        assert expected == not_ready(prober.probe((bind,), 0.0, 0, ""))
+        assert expected == not_ready(prober.probe((bind,), 0.0, 0, "", lambda: True))
 
 
 def test_a_connection_reset_within_250_ms_is_not_ready(prober: SocketProber) -> None:
     with serving(reset) as bind:
-        assert f"{bind}: connection reset by peer" == not_ready(prober.probe((bind,), 0.0, 0, ""))
+        assert f"{bind}: connection reset by peer" == not_ready(prober.probe((bind,), 0.0, 0, "", lambda: True))
 
 
 @NEEDS_ENGINE[0]
@@ -123,7 +123,7 @@ def test_a_connection_to_oneself_is_nobody_listening(prober: SocketProber) -> No
     before = sources.read_text()
     sources.write_text("28997 28997")
     try:
-        assert "80/tcp at 28997: connection refused" == not_ready(prober.probe((Bind(HTTP, 28997),), 0.0, 0, ""))
+        assert "80/tcp at 28997: connection refused" == not_ready(prober.probe((Bind(HTTP, 28997),), 0.0, 0, "", lambda: True))
     finally:
         sources.write_text(before)
 
@@ -132,27 +132,27 @@ def test_ports_are_kept_side_by_side(prober: SocketProber) -> None:
     with contextlib.ExitStack() as servers:
         binds = tuple(servers.enter_context(serving(keep)) for _ in range(8))
         before_s = time.monotonic()
-        assert Done() == prober.probe(binds, 0.0, 0, "")
+        assert Done() == prober.probe(binds, 0.0, 0, "", lambda: True)
         assert 1.0 > time.monotonic() - before_s
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 302, 399])
 def test_2xx_and_3xx_are_ready_and_redirects_are_not_followed(prober: SocketProber, status: int) -> None:
     with serving(answering(f"HTTP/1.1 {status} Fine\r\nLocation: http://127.0.0.1:1/\r\n\r\n".encode())) as bind:
-        assert Done() == prober.probe((bind,), 0.0, 80, "/ready?deep=1")
+        assert Done() == prober.probe((bind,), 0.0, 80, "/ready?deep=1", lambda: True)
 
 
 @pytest.mark.parametrize("status", [199 + 201, 404, 500, 503])
 def test_any_other_status_is_not_ready(prober: SocketProber, status: int) -> None:
     with serving(answering(f"HTTP/1.0 {status} No\r\n\r\n".encode())) as bind:
         expected = f"GET /ready at {bind.host_port} answered {status}"
-        assert expected == not_ready(prober.probe((bind,), 0.0, 80, "/ready"))
+        assert expected == not_ready(prober.probe((bind,), 0.0, 80, "/ready", lambda: True))
 
 
 def test_an_interim_answer_is_not_the_answer(prober: SocketProber) -> None:
     hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
     with serving(answering(hints, b"HTTP/1.1 5", b"03 No\r\n\r\n", pause_s=0.05)) as bind:
-        assert "answered 503" in not_ready(prober.probe((bind,), 0.0, 80, "/"))
+        assert "answered 503" in not_ready(prober.probe((bind,), 0.0, 80, "/", lambda: True))
 
 
 @pytest.mark.parametrize(
@@ -167,13 +167,13 @@ def test_an_interim_answer_is_not_the_answer(prober: SocketProber) -> None:
 )
 def test_what_is_no_answer_is_not_ready(prober: SocketProber, chunks: tuple[bytes, ...], words: str) -> None:
     with serving(answering(*chunks)) as bind:
-        assert f"GET / at {bind.host_port} {words}" == not_ready(prober.probe((bind,), 0.0, 80, "/"))
+        assert f"GET / at {bind.host_port} {words}" == not_ready(prober.probe((bind,), 0.0, 80, "/", lambda: True))
 
 
 def test_a_server_that_trickles_cannot_outlast_the_try(prober: SocketProber) -> None:
     with serving(answering(b"HTTP/1.1 ", *[b"2"] * 30, pause_s=0.1)) as bind:
         before_s = time.monotonic()
-        assert "no answer in time" in not_ready(prober.probe((bind,), 0.0, 80, "/"))
+        assert "no answer in time" in not_ready(prober.probe((bind,), 0.0, 80, "/", lambda: True))
         assert 2.5 > time.monotonic() - before_s
 
 
@@ -185,7 +185,7 @@ def test_tries_go_on_until_the_wait_is_over(prober: SocketProber) -> None:
 
     with serving(serve) as bind:
         before_s = time.monotonic()
-        not_ready(prober.probe((bind,), 1.0, 0, ""))
+        not_ready(prober.probe((bind,), 1.0, 0, "", lambda: True))
         assert 2.0 > time.monotonic() - before_s
     assert 2 <= len(tries) <= 10
 
@@ -195,7 +195,7 @@ def test_a_fault_of_ours_says_nothing_of_the_backend(prober: SocketProber) -> No
     with serving(keep) as bind:
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
         try:
-            outcome = prober.probe((bind, Bind(Port(81), 1)), 0.0, 0, "")
+            outcome = prober.probe((bind, Bind(Port(81), 1)), 0.0, 0, "", lambda: True)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert Unknown(f"{bind}: too many open files, on our side") == outcome

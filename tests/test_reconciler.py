@@ -2,10 +2,10 @@
 
 import pytest
 
-from gordon_core.effects import Effect, Fault, Outcome, Refused, Start
+from gordon_core.effects import Done, Effect, Fault, Outcome, Refused, Start
 from gordon_core.observation import Bind
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Intent, Subject
+from gordon_core.snapshot import Declared, Intent, Subject
 from gordon_shell.errors import DocumentError, StoreError
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.reconciler import Reconciler
@@ -304,3 +304,14 @@ def test_what_is_held_is_not_written_while_somebody_else_has_the_lock() -> None:
     lock.release()
     host.reconciler.run_pass()
     assert before != host.memory("web")
+
+
+def test_a_probe_of_an_execution_that_ended_is_not_waited_for_and_is_charged() -> None:
+    """It dies after half a second; the readiness wait of 30 s is not sat through."""
+    host = Host()
+    host.engine.add(Simulated("web-1", "web", ((HTTP, 0),), behaviour=Behaviour(exits_after_s=0.5, listens=False)))
+    assert Done() == host.store.activate("shop", "web", Declared("web-1", 1, (HTTP,)), 0, None)
+    begun_s = host.clock.now().boot_s
+    host.reconciler.run_pass()
+    assert host.clock.now().boot_s - begun_s < 2.0
+    assert (1, None) == (host.memory("web").failures, host.memory("web").attempt)

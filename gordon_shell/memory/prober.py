@@ -1,6 +1,7 @@
 """The Prober port in memory: asks a memory engine which container holds the port, and whether that one listens."""
 
 import math
+from collections.abc import Callable
 
 from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
 from gordon_core.observation import Bind, Binds, Port, Protocol, Status
@@ -20,7 +21,7 @@ class MemoryProber:
         self._engine = engine
         self._dropped = False
 
-    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str) -> Outcome:
+    def probe(self, binds: Binds, wait_s: float, http_port: int, http_path: str, still_runs: Callable[[], bool]) -> Outcome:
         """Try until every TCP bind leads to a container that runs and listens, or `wait_s` is over."""
         reasons: list[str] = []
         for _ in range(1 + math.ceil(max(0.0, wait_s - PAUSE_S) / PAUSE_S)):
@@ -30,6 +31,8 @@ class MemoryProber:
             if not reasons:
                 return Done()
             self._engine.time.sleep(PAUSE_S)
+            if wait_s > 0 and not still_runs():
+                return Refused(f"it ended before it was ready ({'; '.join(reasons)})", Fault.WORKLOAD)
         return Refused("; ".join(reasons), Fault.WORKLOAD)
 
     def drop(self) -> None:
