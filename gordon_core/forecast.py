@@ -52,8 +52,8 @@ from gordon_core.policy import PASS_CADENCE_S
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Snapshot, Subject, Superseded
 
-MOST_STEPS = 256
-"""No plan of the law takes so many steps; it bounds a forecast whatever the snapshot."""
+MOST_STEPS = 64
+"""No service takes so many steps by the law, and no superseded container; it bounds a forecast whatever the snapshot."""
 
 
 def assume(subject: Subject, effect: Effect, clock: Clock) -> Subject:
@@ -153,7 +153,8 @@ def forecast(snapshot: Snapshot) -> tuple[Plan, ...]:
     A plan with a later clock is what would be decided then: waits are waited out. The last plan is quiet.
     """
     plans = [plan(snapshot)]
-    for _step in range(MOST_STEPS):
+    containers = sum(1 + len(each.superseded) for each in snapshot.subjects)
+    for _step in range(MOST_STEPS * containers):
         following = _following(snapshot, plans[-1])
         if following is None:
             break

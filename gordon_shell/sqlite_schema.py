@@ -75,7 +75,7 @@ def told(path: Path, verb: str, error: Exception) -> str:
 
 def no_state(path: Path) -> str:
     """Return the sentence for a state that does not exist."""
-    return f"there is no state at {path}; `gordon-shell adopt` makes one"
+    return f"there is no state at {path}, so nothing is touched; `gordon-shell adopt` makes one"
 
 
 @contextmanager

@@ -1,14 +1,17 @@
-"""The tables of the README, generated from the law. `python -m tests.tables` puts them where they belong."""
+"""What of the README is generated: the tables of the law, and the sample. `python -m tests.tables` puts it where it belongs."""
 
-import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
 from gordon_core import services, superseded
+from gordon_core.document import read_snapshot
 from gordon_core.observation import SeenAs
+from gordon_core.planner import plan
 from gordon_core.situations import REMEDIES, Situation
+from gordon_shell.text import text
 
+SAMPLE = "examples/sample.json"
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -42,11 +45,19 @@ def superseded_table() -> str:
     return _table(("seen", "situation", "when", "then"), rows)
 
 
+def sample() -> str:
+    """Return what `gordon-plan` prints of the example in the README, as a Markdown block with its command."""
+    snapshot = read_snapshot((README.parent / SAMPLE).read_bytes())
+    return f"```text\n$ gordon-plan {SAMPLE}\n{text(snapshot, plan(snapshot))}```\n"
+
+
 def with_tables(readme: str) -> str:
-    """Return the README with both tables as the code has them now."""
-    for name, table in (("services", services_table()), ("superseded", superseded_table())):
-        pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
-        readme = re.sub(pattern, lambda found, table=table: f"{found[1]}{table}{found[2]}", readme, flags=re.DOTALL)
+    """Return the README with its generated parts as the code makes them now."""
+    for name, made in (("table: services", services_table()), ("table: superseded", superseded_table()), ("sample", sample())):
+        opening, closing = f"<!-- {name} -->\n", "<!-- end -->"
+        before, found, rest = readme.partition(opening)
+        assert found, f"the README has no place for {name}"
+        readme = f"{before}{opening}{made}{closing}{rest.partition(closing)[2]}"
     return readme
 
 

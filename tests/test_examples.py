@@ -32,6 +32,7 @@ SHOWS = {
     "paused": {"shop/db": "PAUSED"},
     "proving": {"shop/api": "PROVING"},
     "refused": {"shop/api": "REFUSED"},
+    "sample": {"shop/api": "DUE", "shop/db": "PAUSED", "shop/worker": "COOLING"},
     "router-unread": {"shop/web": "BLIND", "shop/api": "EXPOSED", "shop/db": "DUE"},
     "settled": {},
     "stopped": {"shop/web": "REVIVED_ROUTED", "shop/api": "SHUT", "shop/db": "SHUT"},

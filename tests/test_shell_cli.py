@@ -117,7 +117,7 @@ def _in_a_program(shell: Shell, words: list[str]) -> tuple[int, str, str]:
 @pytest.mark.parametrize("command", WITH_A_STATE)
 def test_without_a_state_every_command_but_adopt_is_69_with_the_remedy_and_makes_none(shell: Shell, command: str) -> None:
     said = shell.run(command, *WITH_A_STATE[command])
-    remedy = f"gordon-shell: there is no state at {shell.path}; `gordon-shell adopt` makes one\n"
+    remedy = f"gordon-shell: there is no state at {shell.path}, so nothing is touched; `gordon-shell adopt` makes one\n"
     assert (69, "", remedy) == tuple(said)
     assert [] == list(shell.path.parent.iterdir())
 

@@ -26,7 +26,7 @@ class TestOpening:
         for read_only in (False, True):
             with pytest.raises(StoreError) as caught:
                 SqliteStore.open(path, create=False, read_only=read_only)
-            assert f"there is no state at {path}; `gordon-shell adopt` makes one" == str(caught.value)
+            assert f"there is no state at {path}, so nothing is touched; `gordon-shell adopt` makes one" == str(caught.value)
         assert 69 == caught.value.exit_code
         assert not path.parent.exists()
 
