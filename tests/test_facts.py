@@ -140,6 +140,13 @@ def test_a_port_that_the_successor_holds_is_none_of_its_unread_predecessors() ->
     assert not facts.is_clear(subject)
 
 
+def test_a_port_on_record_is_none_of_its_unread_predecessors() -> None:
+    """P10: it held the port since; else its claim would be released, once it is gone, while a route still names it."""
+    recorded = having(declared=evolve(good().declared, binds=(OLD_BIND,)))
+    subject = good(gone, recorded, old_seen(Unread(SILENT)), routed(OLD_BIND))
+    assert (True, Withdraw("shop", "web")) == (facts.leads_astray(subject), decide(subject, NOW_S).effect)
+
+
 def test_the_route_to_the_predecessor_of_an_unpublished_service_goes_once_that_serves() -> None:
     """L4: else the predecessor would wait for ever for a publication that never comes."""
     starting = good(unpublished, superseding, routed(OLD_BIND), restarted)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
+from gordon_core import evidence
 from gordon_core.effects import (
     DONE,
     AwaitHealth,
@@ -289,6 +290,13 @@ def test_a_port_that_it_had_to_yield_is_remembered_until_it_is_started_again() -
 
 def test_history_dropped_leaves_the_verified_execution() -> None:
     assert MEMORY == after_(good(attempted_before, struck_once, remembering(failures=9)), DropHistory(GENERATION))
+
+
+def test_history_dropped_leaves_the_name_of_the_execution_charged_last() -> None:
+    """B3: that execution runs on, and would else be charged a second time (found by the exhaustive check)."""
+    dropped = did(good(remembering(failures=1, charged=STARTED)), DropHistory(GENERATION), DONE, CLOCK)
+    assert STARTED == dropped.memory.charged
+    assert (True, False) == (evidence.is_remembered(dropped.memory), dropped.memory.has_history())
 
 
 def test_forgetting_its_own_container_leaves_nothing() -> None:

@@ -20,7 +20,7 @@ from gordon_core.effects import (
     Withdraw,
 )
 from gordon_core.forecast import MOST_STEPS, assume, forecast, if_it_fails
-from gordon_core.memory import Memory
+from gordon_core.memory import Memory, Window
 from gordon_core.observation import LATEST_WALL_S, Bind, Clock, Gone, Health, HealthStatus, RouteSeen, Status, Unread
 from gordon_core.planner import Plan, decide
 from gordon_core.policy import PASS_CADENCE_S, Policy
@@ -149,6 +149,15 @@ def test_a_wait_whose_end_no_sum_reaches_ends_all_the_same() -> None:
     policy = declaring(policy=Policy(free_failures=1, ladder_s=(0.1,)))
     cooling = good(dark, down, policy, remembering(failures=1, charged_at_s=clock.boot_s))
     assert [S.COOLING, S.DUE] == [each.services[0].situation for each in forecast(Snapshot(clock, (cooling,)))][:2]
+
+
+@pytest.mark.parametrize("now_s", [NOW_S + 3600, 1e308])
+def test_no_road_leads_back_in_time(now_s: float) -> None:
+    """A stable window that nobody has looked at for an hour is over already: the next pass looks, and no earlier one."""
+    window = Window(STARTED, NOW_S - 48, NOW_S)
+    road = forecast(Snapshot(evolve(CLOCK, boot_s=now_s, wall_s=1.0), (good(remembering(failures=2, window=window)),)))
+    assert ["PROVING", "RECOVERED", "SETTLED"] == [each.services[0].situation.name for each in road]
+    assert [now_s, now_s + PASS_CADENCE_S, now_s + PASS_CADENCE_S] == [each.clock.boot_s for each in road]
 
 
 def test_a_wait_without_an_end_is_not_waited_for() -> None:

@@ -29,6 +29,7 @@ from gordon_core.effects import (
 from gordon_core.memory import Window
 from gordon_core.observation import Bind, Clock, Port, Status
 from gordon_core.planner import Decision, decide, decide_superseded, plan
+from gordon_core.policy import Policy
 from gordon_core.record import Line, PlanRecord, Role
 from gordon_core.sentences import (
     binds_in_words,
@@ -292,6 +293,14 @@ def test_a_plan_is_written_down_with_a_line_for_each_decision() -> None:
 
 
 _BLOG = evolve(NOBODY, app="blog", service="api")
+
+
+def test_a_wait_without_an_end_is_written_down_without_one() -> None:
+    """No document can hold an infinite number; who waits for the sum of two huge ones waits for ever."""
+    endless = remembering(failures=3, charged=STARTED, charged_at_s=1.7e308)
+    decision = decide(good(dark, down, endless, declaring(policy=Policy(ladder_s=(1.7e308,)))), NOW_S)
+    written = line(decision, CLOCK)
+    assert (float("inf"), "COOLING", None) == (decision.until_s, written.situation, written.until_s)
 
 
 def test_a_line_carries_the_one_effect() -> None:
