@@ -5,13 +5,14 @@ PYTHON ?= python3
 export ARGS ?=
 ENGINE ?=
 VENV := .venv
+PYTHONS ?= $(foreach minor,12 13 14 15,$(firstword $(wildcard $(HOME)/.pyenv/versions/3.$(minor).*/bin/python3) python3.$(minor)))
 PY := $(VENV)/bin/python
 
 # The stamp names the directory and what pyproject.toml says: another checkout, or a copy, sets up anew; a touched file does not.
 STAMP := $(VENV)/ready-$(shell { pwd -P; cat pyproject.toml; } | cksum | tr -c '0-9\n' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint format demo bench clean
+.PHONY: help setup test check lint format demo bench pythons fuzz clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +43,9 @@ test: lint  ## lint, then all tests with the coverage of the core; ARGS go to py
 	$(PY) tests/skipped.py $(VENV)/tests.xml || failed=$$?; \
 	exit $$failed
 
+check: $(STAMP)  ## every state of the small worlds (minutes); ARGS name some of them: make check ARGS=bare
+	$(PY) -m properties.exhaustive $(ARGS)
+
 lint: $(STAMP)  ## ruff and mypy
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -56,6 +60,20 @@ demo: $(STAMP)  ## a crash loop in fast time without any engine; ENGINE=docker: 
 
 bench: $(STAMP)  ## the benchmarks, as ratios; ARGS go to benchmarks/run.py
 	$(PY) benchmarks/run.py $(ARGS)
+
+pythons:  ## the tests without an engine on other Pythons, each in a venv of its own; PYTHONS="python3.12 PATH/python3.13" names them
+	@failed=0; for each in $(PYTHONS); do \
+	    "$$each" -c 'import sys' 2>/dev/null || { echo "make pythons: $$each is not there, and was not tried"; continue; }; \
+	    venv=$(VENV)/$$("$$each" -c 'import platform; print("python" + platform.python_version())'); \
+	    echo "make pythons: $$each in $$venv"; \
+	    "$$each" -m venv $$venv && $$venv/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+	        && $$venv/bin/python -m pytest -q -m 'not engine' -p no:cacheprovider $(ARGS) || failed=1; \
+	done; exit $$failed
+
+fuzz: $(STAMP)  ## fuzz the readers of documents, guided by coverage, for five minutes; ARGS go to libFuzzer
+	@$(PY) -c 'import atheris' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check atheris || { \
+	    echo "make fuzz: atheris could not be installed for $$($(PY) -V); make setup with a Python that it has a wheel for" >&2; exit 1; }
+	$(PY) -m properties.fuzz_atheris $(ARGS)
 
 clean:  ## remove .venv and what the tools left behind
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist

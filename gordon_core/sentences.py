@@ -36,6 +36,7 @@ from gordon_core.record import Line, PlanRecord, Role
 from gordon_core.situations import REMEDIES
 
 _LONGEST_S = float(LATEST_WALL_S)
+_NEVER_S = float("inf")
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _ORDINALS = ("no", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -300,7 +301,7 @@ def line(decision: Decision, clock: Clock) -> Line:
         situation=decision.situation.name,
         sentence=sentence(decision, clock),
         effect=decision.effect,
-        until_s=decision.until_s,
+        until_s=decision.until_s if decision.until_s != _NEVER_S else None,  # a wait that no float can see the end of
     )
 
 

@@ -12,6 +12,7 @@ from attrs import Attribute, AttrsInstance, asdict, fields, frozen, has
 
 from gordon_core.effects import Done, Effect, Refused, Unknown
 from gordon_core.observation import Clock, Container, Gone, RouteSeen, RouteUnread, Unread
+from gordon_core.printing import escaped
 from gordon_core.record import PlanRecord
 from gordon_core.snapshot import Snapshot
 
@@ -167,7 +168,7 @@ def phrase(piece: object) -> str:
 def printable(text: str, most: int) -> str:
     """Return a text fit for one line of a terminal: of `most` characters, with escapes for what does not print."""
     short = text if len(text) <= most else f"{text[:most]}..."
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in short)
+    return escaped(short)
 
 
 def quoted(text: str) -> str:

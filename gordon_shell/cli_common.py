@@ -88,10 +88,9 @@ def _fault_of_ours(name: str, error: Exception) -> int:
 
 def printable(text: str) -> str:
     """Return text in one line that cannot steer a terminal: line ends become spaces, other controls their escapes."""
-    line = _LINE_ENDS.sub(" ", text)
-    if line.isprintable():
-        return line
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
+    from gordon_core.printing import escaped  # noqa: PLC0415 - not on the way to `--help`
+
+    return escaped(_LINE_ENDS.sub(" ", text))
 
 
 def complain(text: str) -> None:

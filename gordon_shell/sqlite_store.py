@@ -33,8 +33,9 @@ _DELETE_ACTIVE: Final = "DELETE FROM active WHERE app = ? AND service = ? AND co
 _SELECT_ACTIVE: Final = "SELECT declared FROM active WHERE app = ? AND service = ? AND container_id = ? AND revision = ?"
 _UPDATE_ACTIVE: Final = "UPDATE active SET declared = ? WHERE app = ? AND service = ? AND container_id = ? AND revision = ?"
 _DELETE_UNNAMED: Final = (
-    "DELETE FROM memory WHERE app = ?1 AND service = ?2 AND container_id = ?3 "
-    "AND NOT EXISTS (SELECT 1 FROM active WHERE app = ?1 AND service = ?2 AND container_id = ?3)"
+    "DELETE FROM memory WHERE app = ? AND service = ? AND container_id = ? "
+    "AND NOT EXISTS (SELECT 1 FROM active AS a WHERE a.app = memory.app AND a.service = memory.service "
+    "AND a.container_id = memory.container_id)"
 )
 
 

@@ -27,6 +27,7 @@ ROOMS = (
     "planner",
     "sentences",
     "forecast",
+    "printing",
     "shapes",
     "scalars",
     "encoding",

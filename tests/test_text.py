@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 
 from gordon_core import services, superseded
 from gordon_core.document import read_snapshot
@@ -233,6 +233,7 @@ def test_every_kind_of_effect_is_counted_as_something() -> None:
     assert sorted(each.__name__ for each in get_args(Effect)) == sorted(kind.__name__ for kind, _ in VERBS)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(snapshots())
 def test_every_snapshot_can_be_told(snapshot: Snapshot) -> None:
     lines = text(snapshot, plan(snapshot), road=forecast(snapshot)).splitlines()

@@ -46,7 +46,7 @@ def test_twenty_crashes_among_few_ports_give_no_client_a_page_of_another_service
         ports: dict[str, list[int]] = {each: [host_port(host, each)] for each in made}
         with polled(host, "a", "b") as answers, host.running():
             for crash in range(CRASHES):
-                # The engine hands out ports in turn: b, that ends before a does, gets another one than it had, and leaves that to a.
+                # The engine hands out ports in turn: b, that ends before a does, gets another one, and leaves its own to a.
                 for service in ("b", "a") if crash % 3 == 2 else ("a",):
                     ended = host.seen(service).started_at
                     mortal_containers.client.kill(made[service])
