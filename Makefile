@@ -12,7 +12,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/ready-$(shell { pwd -P; cat pyproject.toml; } | cksum | tr -c '0-9\n' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint format demo bench pythons fuzz clean
+.PHONY: help setup test check lint format demo bench pythons fuzz soak mutants clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,16 @@ fuzz: $(STAMP)  ## fuzz the readers of documents, guided by coverage, for five m
 	    echo "make fuzz: atheris could not be installed for $$($(PY) -V); make setup with a Python that it has a wheel for" >&2; exit 1; }
 	$(PY) -m properties.fuzz_atheris $(ARGS)
 
+soak: $(STAMP)  ## the properties for hours; SEEDS and SEEDS_FROM say which worlds, ARGS go to pytest
+	HYPOTHESIS_PROFILE=nightly $(PY) -m pytest properties --timeout=0 $(ARGS)
+
+# About an hour on two cores. The tool is installed when it is first wanted; what it found before is used again where nothing changed.
+mutants: $(STAMP)  ## break the core, by hand and with mutmut: every broken one must be found, or be explained in docs/mutants.md
+	$(PY) -m properties.mutants
+	@$(PY) -c 'import mutmut' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
+	$(PY) -m mutmut run $(ARGS)
+	$(PY) -m properties.survivors
+
 clean:  ## remove .venv and what the tools left behind
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf $(VENV) mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

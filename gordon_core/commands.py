@@ -145,8 +145,7 @@ def release_binds(subject: Subject) -> ReleaseBinds:
 
 def forget(subject: Subject) -> Forget:
     """Forget its container."""
-    declared = subject.declared
-    return Forget(subject.app, subject.service, declared.container_id if declared is not None else subject.orphans[0])
+    return Forget(subject.app, subject.service, _named(subject)[1].container_id)
 
 
 def forget_orphan(subject: Subject) -> Forget:

@@ -229,4 +229,4 @@ def stable_at_s(subject: Subject) -> float | None:
 
 def is_remembered(memory: Memory) -> bool:
     """Something is remembered."""
-    return memory.has_history() or memory.verified is not None or memory.contested_port > 0
+    return memory.has_history() or memory.charged is not None or memory.verified is not None or memory.contested_port > 0

@@ -89,14 +89,14 @@ def predecessors_binds(subject: Subject) -> set[Bind]:
 
     A port that it holds itself, or has on record since it held it, is none of theirs any more.
     """
-    held = {each.host_port for each in subject.seen.ports} if isinstance(subject.seen, Container) and runs(subject) else set()
-    held |= {each.host_port for each in subject.declared.binds} if subject.declared is not None else set()
+    held = {each.at for each in subject.seen.ports} if isinstance(subject.seen, Container) and runs(subject) else set()
+    held |= {each.at for each in subject.declared.binds} if subject.declared is not None else set()
     return {
         bind
         for each in subject.superseded
         if each.verified is not None and still_serves(each)
         for bind in each.verified.binds
-        if bind.host_port not in held
+        if bind.at not in held
     }
 
 
@@ -327,8 +327,8 @@ def needs_an_attempt_on_record(subject: Subject) -> bool:
 
 
 def is_newly_unbound(subject: Subject) -> bool:
-    """A declared port is not bound on loopback, and this execution was not charged."""
-    return is_unbound(subject) and not is_charged(subject)
+    """A declared port is not bound on loopback, its health check is past starting, and this execution was not charged."""
+    return is_unbound(subject) and not is_charged(subject) and health(subject) is not HealthStatus.STARTING
 
 
 def is_published_blindly(subject: Subject) -> bool:

@@ -66,12 +66,19 @@ class Bind:
     port: Port
     host_port: int = field(validator=(instance_of(int), ge(0), le(65535)))
 
+    @property
+    def at(self) -> "HostPort":
+        """Return the host port with its protocol."""
+        return self.host_port, self.port.protocol
+
     def __str__(self) -> str:
         """Print as the operator writes it: 80/tcp at 32768."""
         return f"{self.port} at {self.host_port or 'a new port'}"
 
 
 Binds = tuple[Bind, ...]
+HostPort = tuple[int, Protocol]
+"""A port of the host; two containers may hold the same number, one for TCP and one for UDP."""
 
 
 @frozen
@@ -81,6 +88,11 @@ class PortBinding:
     port: Port
     host_ip: str
     host_port: int = field(validator=(instance_of(int), ge(0), le(65535)))
+
+    @property
+    def at(self) -> HostPort:
+        """Return the host port with its protocol."""
+        return self.host_port, self.port.protocol
 
 
 _LOOPBACK = ("127.0.0.1", "0.0.0.0", "::", "")  # noqa: S104 - compared, never bound
@@ -242,6 +254,7 @@ def _each_once(protocols: tuple[Protocol, ...]) -> None:
 
 
 __all__ = [
-    "LATEST_WALL_S", "Bind", "Binds", "Clock", "Container", "Exit", "Gone", "Health", "HealthStatus", "Port", "PortBinding",
-    "ProbeResult", "Protocol", "Route", "RouteSeen", "RouteUnread", "Seen", "SeenAs", "Status", "Unread", "reachable", "seen_as",
+    "LATEST_WALL_S", "Bind", "Binds", "Clock", "Container", "Exit", "Gone", "Health", "HealthStatus", "HostPort", "Port",
+    "PortBinding", "ProbeResult", "Protocol", "Route", "RouteSeen", "RouteUnread", "Seen", "SeenAs", "Status", "Unread",
+    "reachable", "seen_as",
 ]  # fmt: skip

@@ -9,13 +9,13 @@ from attrs import evolve, frozen
 
 from gordon_core import evidence, facts, services, superseded
 from gordon_core.effects import Done, Effect, Probe, ServiceEffect, SupersededEffect, Withdraw
-from gordon_core.observation import Clock, Container, RouteSeen, Seen, Status
+from gordon_core.observation import Clock, Container, HostPort, Protocol, RouteSeen, Seen, Status
 from gordon_core.services import Scope
 from gordon_core.situations import REMEDIES, Situation
 from gordon_core.snapshot import Clash, Snapshot, Subject, Superseded
 
 _FOREVER_S = float("inf")
-_NOT_HANDED_OUT = {0}
+_NOT_HANDED_OUT = {(0, each) for each in Protocol}
 MOST_OF_A_KIND = 2
 """How often one kind of effect may be issued for one container in one pass: the bound that makes every pass end."""
 
@@ -158,13 +158,17 @@ def _changes_at_s(decision: Decision, now_s: float) -> float:
     return min((each for each in times if each > now_s), default=_FOREVER_S)
 
 
-def _held_ports(seen: Seen) -> set[int]:
+def _held_ports(seen: Seen) -> set[HostPort]:
     if not isinstance(seen, Container) or seen.status not in {Status.RUNNING, Status.PAUSED}:
         return set()
-    return {each.host_port for each in seen.ports}
+    return {each.at for each in seen.ports}
 
 
-def _own_ports(subject: Subject) -> set[int]:
+def _in_order(ports: set[HostPort]) -> list[HostPort]:
+    return sorted(ports, key=lambda each: (each[0], each[1].value))
+
+
+def _own_ports(subject: Subject) -> set[HostPort]:
     return _held_ports(subject.seen).union(*(_held_ports(each.seen) for each in subject.superseded))
 
 
@@ -174,32 +178,32 @@ def names_foreign_ports(subject: Subject) -> bool:
     if not isinstance(route, RouteSeen) or not route.binds:
         return False
     own = _own_ports(subject) | _NOT_HANDED_OUT
-    return any(each.host_port not in own for each in route.binds)
+    return any(each.at not in own for each in route.binds)
 
 
 def _clashes(snapshot: Snapshot, suspects: list[Subject]) -> dict[int, Clash]:
     """Return, by the position of its subject, each clash of a suspect's route with the port of another service's container."""
-    named: dict[int, list[Subject]] = {}
+    named: dict[HostPort, list[Subject]] = {}
     for each in suspects:
-        for port in sorted({bind.host_port for bind in facts.routed_binds(each)} - _own_ports(each) - _NOT_HANDED_OUT):
+        for port in _in_order({bind.at for bind in facts.routed_binds(each)} - _own_ports(each) - _NOT_HANDED_OUT):
             named.setdefault(port, []).append(each)
     places = {id(each): index for index, each in enumerate(snapshot.subjects)}
     found: dict[int, Clash] = {}
     for index, holder in enumerate(snapshot.subjects):
         # A superseded container that holds the port is no reason to touch its successor.
         held, contested = _own_ports(holder), _held_ports(holder.seen) | _wanted_ports(holder)
-        for port in sorted((held | contested) & named.keys()):
+        for port in _in_order((held | contested) & named.keys()):
             for owner in (each for each in named[port] if each is not holder):
                 in_vain = evidence.failed(owner, Withdraw)
                 if port in contested:
-                    found.setdefault(index, Clash(port, owner.name, mine=False, failed=in_vain))
+                    found.setdefault(index, Clash(port[0], owner.name, mine=False, failed=in_vain))
                 if port in held:
-                    found[places[id(owner)]] = Clash(port, holder.name, mine=True, failed=in_vain)
+                    found[places[id(owner)]] = Clash(port[0], holder.name, mine=True, failed=in_vain)
     return found
 
 
-def _wanted_ports(subject: Subject) -> set[int]:
+def _wanted_ports(subject: Subject) -> set[HostPort]:
     """Return the ports of a service that is down which a start may bring back: those on record, and one that it had to yield."""
     if subject.declared is None or services.scope(subject) is not Scope.RUNNING or not evidence.is_down(subject):
         return set()
-    return {each.host_port for each in subject.declared.binds} | {subject.memory.contested_port}
+    return {each.at for each in subject.declared.binds} | {(subject.memory.contested_port, each) for each in Protocol}

@@ -27,7 +27,6 @@ from gordon_core.effects import (
     Withdraw,
 )
 from gordon_core.folds import did
-from gordon_core.memory import NOTHING
 from gordon_core.observation import Clock, HealthStatus, Status
 from gordon_core.snapshot import Subject
 from gordon_shell.errors import EngineError
@@ -80,7 +79,7 @@ class Executor:
             case ReleaseBinds(generation):
                 return ports.store.persist_binds(generation, ())
             case Forget(app, service, container_id):
-                return ports.store.save_memory(app, service, container_id, NOTHING)
+                return self._recollection.forget(app, service, container_id)
             case Retire(_, _, container_id, grace_s):
                 return ports.engine.stop(container_id, grace_s)
             case Remove(_, _, container_id):

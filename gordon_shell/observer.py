@@ -104,6 +104,7 @@ class Observer:
         self._made: dict[Service, tuple[_Parts, Subject]] = {}
         self._policy: HostPolicy | None = None
         self._policy_fault = ""
+        self._latest: Routes | None = None
 
     @property
     def policy_fault(self) -> str:
@@ -135,7 +136,8 @@ class Observer:
         try:
             stored = self._store.read_service(subject.app, subject.service)
         except StoreError as error:
-            return evolve(subject, seen=Unread(f"the state store could not be read: {error}"))
+            silence = Unread(f"the state store could not be read: {error}")
+            return evolve(subject, seen=silence, superseded=tuple(evolve(each, seen=silence) for each in subject.superseded))
         routes, clock = self._routes(), self._clock.now()
         key = (subject.app, subject.service)
         around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
@@ -144,6 +146,13 @@ class Observer:
         looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
         fresh = self._parts(stored, looks, routes, clock, around).subject()
         return self._remembered(fresh, clock) if may_remember() else fresh
+
+    def refreshed(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+        """Put what the last read of the router showed into subjects that may have been looked at before it."""
+        routes = self._latest
+        if routes is None:
+            return tuple(subjects)
+        return tuple(evolve(each, route=_route(routes, (each.app, each.service))) for each in subjects)
 
     def with_routes(self, snapshot: Snapshot, subjects: Iterable[Subject]) -> Snapshot:
         """Read the router once more, and put what it says into these subjects."""
@@ -160,9 +169,11 @@ class Observer:
 
     def _routes(self) -> Routes | RouteUnread:
         try:
-            return self._router.read()
+            routes = self._router.read()
         except RouterError as error:
             return RouteUnread(str(error))
+        self._latest = routes
+        return routes
 
     def _stray(self, key: Service, routes: Routes | RouteUnread, around: Surroundings) -> Subject:
         app, service = key

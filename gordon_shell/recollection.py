@@ -8,7 +8,7 @@ from threading import RLock
 
 from gordon_core.effects import DONE, Done, Outcome
 from gordon_core.folds import rearmed, recalled
-from gordon_core.memory import Memory
+from gordon_core.memory import NOTHING, Memory
 from gordon_core.snapshot import Subject
 from gordon_shell.ports import Service, StateStore, Stored
 
@@ -50,6 +50,10 @@ class Recollection:
         """Write what changed between two values of one subject. What the store refuses is held; the refusal is returned."""
         outcomes = [DONE, self._keep_memory(before, after), self._keep_unproven(before, after)]
         return next((each for each in outcomes if not isinstance(each, Done)), DONE)
+
+    def forget(self, app: str, service: str, container_id: str) -> Outcome:
+        """Drop what is remembered of one container, also what was held of it."""
+        return self._save_memory((app, service, container_id), NOTHING)
 
     def write_held(self, apps: Collection[str]) -> tuple[str, ...]:
         """Try again to write what is held of apps whose locks we have; return what the store says against it."""

@@ -57,6 +57,11 @@ def _silent(_subject: Subject, _effect: Effect, _outcome: Outcome) -> None:
     """Tell nobody."""
 
 
+def _without_clash(decision: Decision) -> Subject:
+    subject = decision.subject
+    return subject if subject.clash is None else evolve(subject, clash=None)
+
+
 @define
 class _Pass:
     """What one pass has done so far; `broken` are services in whose job this program had a fault, and that get no other."""
@@ -156,7 +161,8 @@ class Reconciler:
         return evolve(subject, locked=self._locks.denied[subject.app])
 
     def _round(self, now: Plan, this: _Pass) -> Iterable[Job]:
-        subjects = {(each.subject.app, each.subject.service): each.subject for each in now.services}
+        # Without clashes: the planner finds them anew once the wrong routes are gone.
+        subjects = {(each.app, each.service): each for each in map(_without_clash, now.services)}
         snapshot = self._withdraw_first(now, subjects, this)
         board = Board(snapshot)
         calling = {
@@ -227,7 +233,9 @@ class Reconciler:
 
     def _next_effect(self, subject: Subject, board: Board) -> Effect | None:
         """Return what is called for now: of the service first, then of its superseded containers."""
-        now = decide_beside(subject, board.others(subject), self._ports.clock.now())
+        # The read that came with this subject shows the others' routes too: one that is gone by now contests no port.
+        others = self._observer.refreshed(board.others(subject))
+        now = decide_beside(subject, others, self._ports.clock.now())
         return next(iter(now.effects), None)
 
     def _do(self, job: Job, subject: Subject, effect: Effect) -> Subject:

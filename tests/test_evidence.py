@@ -348,3 +348,7 @@ def test_a_probe_of_an_earlier_pass_is_no_evidence() -> None:
     fresh = good(dark)
     assert () == evidence.answers(fresh)
     assert (Probe(GENERATION, STARTED, (BIND,), 30.0),) == tuple(each.effect for each in evidence.answers(good(probed())))
+
+
+def test_the_lowest_port_that_it_had_to_yield_is_remembered_like_any_other() -> None:
+    assert (False, True) == (evidence.is_remembered(Memory()), evidence.is_remembered(Memory(contested_port=1)))

@@ -36,6 +36,7 @@ from tests.core_examples import (
     REFUSED_START,
     SILENT,
     STARTED,
+    Mutation,
     after,
     ailing,
     attempt_on_record,
@@ -261,3 +262,35 @@ def test_only_what_is_down_or_sick_relapses_lacks_or_spends() -> None:
     assert (True, False, False) == tuple(
         map(facts.needs_an_attempt_on_record, (good(down), good(down, attempt_on_record), good()))
     )
+
+
+def test_a_window_of_another_execution_proves_nothing() -> None:
+    """B4."""
+    other = remembering(failures=1, window=Window(EARLIER, NOW_S - 900.0, NOW_S))
+    same = remembering(failures=1, window=Window(STARTED, NOW_S - 900.0, NOW_S))
+    assert (False, True) == (facts.has_been_stable(good(other), NOW_S), facts.has_been_stable(good(same), NOW_S))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        pytest.param(WITHDRAWN, id="a result"),
+        pytest.param(superseding, id="a superseded container"),
+        pytest.param(having(orphans=("55aa55aa55aa00",)), id="an orphan"),
+        pytest.param(having(locked="its app is locked by pid 1"), id="a lock"),
+        pytest.param(having(in_flight="start it"), id="a command in flight"),
+        pytest.param(having(inhibited="by hand"), id="an inhibition"),
+        pytest.param(having(ungranted=("/dev/fuse is not granted",)), id="a missing grant"),
+        pytest.param(having(unproven=True), id="an unproven withdrawal"),
+        pytest.param(having(clash=Clash(32768, "blog/web", mine=False, failed=False)), id="a clash"),
+        pytest.param(attempted_before, id="a history"),
+    ],
+)
+def test_any_mark_by_itself_ends_the_calm(mark: Mutation) -> None:
+    assert (True, False) == (facts.is_calm(good()), facts.is_calm(good(mark)))
+
+
+def test_what_does_not_run_holds_no_port_and_what_active_does_not_name_has_none_on_record() -> None:
+    asleep = good(old_seen(Unread(SILENT)), seen(evolve(running(LATER, 32700), status=Status.PAUSED)), declaring(binds=()))
+    assert {OLD_BIND} == facts.predecessors_binds(asleep)
+    assert {OLD_BIND} == facts.predecessors_binds(made(NOBODY, superseding))

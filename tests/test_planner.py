@@ -21,7 +21,7 @@ from gordon_core.effects import (
     Withdraw,
 )
 from gordon_core.memory import Attempt, Verified, Window
-from gordon_core.observation import Bind, Clock, PortBinding, Status, Unread
+from gordon_core.observation import Bind, Clock, Port, PortBinding, Protocol, Status, Unread
 from gordon_core.planner import Decision, Plan, decide, decide_beside, names_foreign_ports, plan
 from gordon_core.sentences import record
 from gordon_core.situations import Situation
@@ -361,3 +361,22 @@ def test_the_way_up_is_withdraw_record_and_only_then_touch() -> None:
     assert [[Withdraw, RecordAttempt, Restart], [Withdraw, RecordAttempt, Start]] == [
         [type(decide(each, NOW_S).effect) for each in way] for way in ways
     ]
+
+
+def test_a_service_decided_alone_is_decided_at_the_same_time() -> None:
+    assert CLOCK == decide_beside(blog(), (good(down),), CLOCK).clock
+
+
+def test_the_lowest_of_several_ports_that_clash_is_named_whatever_their_protocols() -> None:
+    dns = (Bind(Port(53), 5353), Bind(Port(53, Protocol.UDP), 5353), Bind(HTTP, 32768), Bind(Port(9), 900))
+    ports = tuple(PortBinding(each.port, "127.0.0.1", each.host_port) for each in dns)
+    holder = blog(seen(evolve(running(container_id=BLOG_ID), ports=ports)))
+    clash = plan(host(good(down, routed(*dns)), holder)).services[0].subject.clash
+    assert Clash(900, "shop/web", mine=False, failed=False) == clash
+
+
+def test_only_what_is_down_and_to_run_wants_the_ports_on_its_record() -> None:
+    """What runs has the ports that it has, and what is to be stopped wants none."""
+    elsewhere = blog(seen(running(host_port=32900, container_id=BLOG_ID)))
+    assert [None, None] == [each.subject.clash for each in plan(host(good(down), elsewhere)).services]
+    assert [None, None] == [each.subject.clash for each in plan(host(good(down), blog(stopped, blog_down))).services]

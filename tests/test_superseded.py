@@ -162,3 +162,18 @@ def test_whatever_fails_leaves_the_marker_and_the_other_superseded_containers_al
 def test_a_container_that_active_names_after_all_is_kept() -> None:
     subject = good(having(superseded=(evolve(OLD, container_id="3f2a9c1b7d4e00"),)), dark)
     assert (Situation.RECLAIMED, DropMarker("shop", "web", "3f2a9c1b7d4e00")) == _decided(subject)
+
+
+def test_what_was_refused_is_said_of_the_container_that_it_was_refused_of() -> None:
+    subject = good(superseding, after(Retire("shop", "web", OLD_ID, 20.0), Refused("no", Fault.ENGINE)))
+    decision = decide_superseded(subject.superseded[0], subject)
+    assert (subject, Situation.BLOCKED, subject.superseded[0]) == (decision.subject, decision.situation, decision.old)
+
+
+def test_while_the_router_cannot_be_read_each_sign_of_a_route_counts_by_itself() -> None:
+    """P2: its successor is to be routed, or it has claims, or it was verified at binds."""
+    bare = having(superseded=(Superseded(OLD_ID, running(EARLIER, 32700, OLD_ID)),))
+    claiming = having(superseded=(Superseded(OLD_ID, running(EARLIER, 32700, OLD_ID), binds=(OLD_BIND,)),))
+    assert Situation.OLD_ROUTED is _decided(good(stopped, deaf, bare))[0]
+    assert Situation.OLD_ROUTED is _decided(good(stopped, unpublished, deaf, claiming))[0]
+    assert Situation.OUTLIVED is _decided(good(stopped, unpublished, deaf, bare))[0]
