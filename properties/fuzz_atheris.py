@@ -45,7 +45,7 @@ def read_one(data: bytes) -> None:
 
 def mutated(data: bytes, largest: int, seed: int) -> bytes:
     """Change an input: by its structure where it has one, else as libFuzzer does."""
-    random = Random(seed)  # noqa: S311 - libFuzzer's chance, so that a run can be repeated
+    random = Random(seed)
     kind, content = (data[0] % 4, data[1:]) if data else (0, data)
     if kind == _POLICY or random.random() < 0.25:
         changed = spoiled(content, random) if random.random() < 0.5 else atheris.Mutate(content, max(1, largest - 1))

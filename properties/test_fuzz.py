@@ -119,7 +119,7 @@ def test_the_worst_inputs_are_refused_in_time(kind: str, name: str) -> None:
 @pytest.mark.parametrize("kind", sorted(JSON))
 def test_the_fuzzing_reaches_beyond_the_reader(kind: str) -> None:
     """Of documents with one thing changed, enough are read, and enough are not; else the tests above would say little."""
-    random = Random(1)  # noqa: S311 - the same each time is the point
+    random = Random(1)
     reads, good = JSON[kind]
     found = Counter(reads(json.dumps(damaged(random.choice(good), random, 1)).encode()) for _ in range(150))
     assert (True, True) == (found[True] >= 25, found[False] >= 25)
@@ -187,7 +187,7 @@ def _import(store: SqliteStore, text: str) -> str | None:
 
 
 def _commands(directory: Path) -> list[tuple[list[str], bytes]]:
-    random = Random(3)  # noqa: S311 - likewise
+    random = Random(3)
     calls: list[tuple[list[str], bytes]] = []
     for number in range(5):
         snapshot = written(damaged(random.choice(SNAPSHOTS), random, 1), random)

@@ -294,3 +294,16 @@ def test_what_does_not_run_holds_no_port_and_what_active_does_not_name_has_none_
     asleep = good(old_seen(Unread(SILENT)), seen(evolve(running(LATER, 32700), status=Status.PAUSED)), declaring(binds=()))
     assert {OLD_BIND} == facts.predecessors_binds(asleep)
     assert {OLD_BIND} == facts.predecessors_binds(made(NOBODY, superseding))
+
+
+def test_a_route_to_a_part_of_its_verified_binds_does_not_lead_astray() -> None:
+    """It is published anew, and what it has of traffic is not taken away for that."""
+    other = Bind(Port(81), 32769)
+    half = good(
+        declaring(ports=(HTTP, Port(81)), binds=(BIND, other)),
+        seen(evolve(running(), ports=(PortBinding(HTTP, "127.0.0.1", 32768), PortBinding(Port(81), "127.0.0.1", 32769)))),
+        remembering(verified=Verified(STARTED, (BIND, other), 3)),
+        routed(BIND),
+    )
+    assert (False, True) == (facts.leads_astray(half), facts.is_unrouted(half))
+    assert facts.leads_astray(made(half, restarted))

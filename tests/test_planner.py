@@ -10,6 +10,7 @@ from gordon_core.effects import (
     Effect,
     Fault,
     Outcome,
+    PersistBinds,
     Probe,
     Publish,
     RecordAttempt,
@@ -380,3 +381,16 @@ def test_only_what_is_down_and_to_run_wants_the_ports_on_its_record() -> None:
     elsewhere = blog(seen(running(host_port=32900, container_id=BLOG_ID)))
     assert [None, None] == [each.subject.clash for each in plan(host(good(down), elsewhere)).services]
     assert [None, None] == [each.subject.clash for each in plan(host(good(down), blog(stopped, blog_down))).services]
+
+
+def test_what_was_refused_is_not_tried_again_with_other_words() -> None:
+    """Only a probe is another one where the execution or its binds are others."""
+    full = Refused("the disk is full", Fault.STORE)
+    subject = good(dark, declaring(binds=()), probed(), after(PersistBinds(GENERATION, (OLD_BIND,)), full))
+    assert (Situation.BLOCKED, None) == _of(decide(subject, NOW_S))
+
+
+def test_an_unchanged_subject_is_not_decided_again_at_the_same_instant() -> None:
+    """R16."""
+    snapshot = host(good(down))
+    assert plan(snapshot).services[0] is plan(snapshot).services[0]

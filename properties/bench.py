@@ -1,0 +1,133 @@
+"""What the judges of a world write down: every read of every program, and how often each invariant was put to the proof."""
+
+from collections import Counter
+from typing import NoReturn
+
+from attrs import define, field
+
+from gordon_core.effects import Done, Outcome
+from gordon_core.observation import Binds, Container, Gone
+from gordon_shell.ports import Details, Routes, Row, Service, Stored
+from properties.ledger import Ledger
+from properties.notes import Asked, Look, Notes
+from properties.story import Violated
+from properties.world import World
+
+
+def name_of(service: Service) -> str:
+    """Return app/service."""
+    return "/".join(service)
+
+
+@define(eq=False)
+class Bench:
+    """The book of one world: what each program has read. Calls come from the doors, in the order in which it makes them."""
+
+    world: World
+    ledger: Ledger = field(init=False)
+    judged: Counter[str] = field(factory=Counter)
+    verified: set[tuple[str, str]] = field(factory=set)
+    programs: dict[str, Notes] = field(factory=dict)
+    serial: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        """Keep the budget's book beside."""
+        self.ledger = Ledger(self.world, self.judged)
+
+    def notes(self, program: str) -> Notes:
+        """Return the book about one program."""
+        return self.programs.setdefault(program, Notes(program))
+
+    def tick(self) -> int:
+        """Return the next number of a read or command."""
+        self.serial += 1
+        return self.serial
+
+    def demand(self, invariant: str, holds: object, wrong: str) -> None:
+        """Count a judgement, and end the run where it is a bad one."""
+        self.judged[invariant] += 1
+        if not holds:
+            self.condemn(invariant, wrong)
+
+    def condemn(self, invariant: str, wrong: str) -> NoReturn:
+        """End the run."""
+        raise Violated(invariant, wrong)
+
+    # --- what was read -----------------------------------------------------------------------------------------------
+
+    def begins(self, program: str) -> None:
+        """A pass begins."""
+        self.notes(program).begin(self.tick())
+
+    def ends(self, program: str) -> None:
+        """A pass ends."""
+        notes = self.notes(program)
+        lost = ", ".join(sorted(map(name_of, notes.unwritten)))
+        self.demand("P3", not lost, f"a withdrawal of {lost} is unproven, and no mark of that was written")
+
+    def dies(self, program: str) -> None:
+        """It was killed: what it held and had not written is lost with it."""
+        notes = self.programs.pop(program, None)
+        self.ledger.interrupts()
+        if notes is not None:
+            for key in notes.held:
+                self.ledger.loses(key)
+
+    def listed(self, program: str, rows: tuple[Row, ...] | None) -> None:
+        """It read the engine's list (None: that failed)."""
+        notes = self.notes(program)
+        notes.rows = None if rows is None else {each.container_id: each for each in rows}
+        notes.rows_serial = self.tick()
+        self.ledger.listed(notes)
+
+    def inspected(self, program: str, container_id: str, shown: Details | Gone | None) -> None:
+        """It read a container (None: that failed)."""
+        self.notes(program).looks[container_id] = Look(shown, self.tick())
+        self.ledger.looked(self.notes(program), container_id)
+
+    def routed(self, program: str, routes: Routes | None) -> None:
+        """It read the router (None: that failed)."""
+        self.tick()
+        self._are_proven(program, self.notes(program).saw_routes(routes))
+        self.ledger.saw_routes(self.notes(program))
+
+    def read(self, program: str, stored: tuple[Stored, ...]) -> None:
+        """It read the whole store."""
+        notes = self.notes(program)
+        notes.stored.clear()
+        for each in stored:
+            notes.saw_stored(each)
+
+    def read_one(self, program: str, service: Service, stored: Stored | None) -> None:
+        """It read one service."""
+        notes = self.notes(program)
+        if stored is None:
+            notes.stored.pop(service, None)
+        else:
+            notes.saw_stored(stored)
+
+    def probes(self, program: str, binds: Binds) -> Container:
+        """It is about to ask for readiness: of that container which it saw with these binds last."""
+        wanted = {(each.port, each.host_port) for each in binds}
+        looks = [
+            (look.serial, look.shown.container)
+            for look in self.notes(program).looks.values()
+            if isinstance(look.shown, Details) and wanted <= {(each.port, each.host_port) for each in look.shown.container.ports}
+        ]
+        self.demand("P1", looks, f"it probes {binds}, which no container was seen to have")
+        return max(looks, key=lambda each: each[0])[1]
+
+    def probed(self, program: str, asked: Container, binds: Binds, outcome: Outcome) -> None:
+        """It was answered."""
+        answer = Asked(asked.container_id, asked.started_at, frozenset(binds), outcome, self.tick())
+        self.notes(program).probes.append(answer)
+        if isinstance(outcome, Done):
+            self.verified.add((asked.container_id, asked.started_at))
+        else:
+            self.ledger.troubled(asked.container_id)
+
+    def _are_proven(self, program: str, services: set[Service]) -> None:
+        for service in services:
+            for name, other in self.programs.items():
+                if name != program and service not in other.held_marks:
+                    other.marks.pop(service, None)

@@ -1,0 +1,258 @@
+"""Cores broken by hand, to test the proof: each must fail in the simulated world, by the invariant that names its fault.
+
+    python -m properties.mutants                   break the core in every way, and say by what each was found
+    python -m properties.mutants "charge per look"  break it in this way alone
+
+A mutant is a patch of the source of `gordon_core`. It is applied to a copy, and a Python of its own sails seeds with that. A
+patch whose text is not found exactly once is an error: whoever changes the core changes its mutants. Which invariant a seed
+breaks first is a matter of luck, so that seeds are sailed until one breaks the expected one; the others are told as well.
+"""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count, environ
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from attrs import field, frozen
+
+import gordon_core
+from properties.voyage import Voyage, course, failure_of
+
+ROOT = Path(__file__).parent.parent
+MOST_SEEDS = 400
+_LONGEST_S = 240.0
+
+
+@frozen
+class Mutant:
+    """One way to break the core. `seed` showed it once, and is tried first; `usual`: every run of the tests tries it."""
+
+    name: str
+    invariant: str
+    module: str
+    old: str
+    new: str = ""
+    seed: int = field(default=0, kw_only=True)
+    usual: bool = field(default=False, kw_only=True)
+
+    def broken(self, core: Path) -> str:
+        """Return the text of its module, broken. Raise LookupError where the patch does not apply exactly once."""
+        text = (core / self.module).read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            message = (
+                f"the mutant {self.name!r} must apply once, and its text is {text.count(self.old)} times in"
+                f" gordon_core/{self.module}; write it anew in properties/mutants.py, for the core as it is"
+            )
+            raise LookupError(message)
+        return text.replace(self.old, self.new)
+
+
+_SERVICES, _FACTS, _FOLDS, _EVIDENCE, _SUPERSEDED = "services.py", "facts.py", "folds.py", "evidence.py", "superseded.py"
+_NEVER = "_if(lambda _subject: False)"
+_UNSAVED = '    Row(_S.UNSAVED, "12", _RUN, _UP, _if(facts.is_off_the_record), commands.persist_binds),\n'
+_UNREMEMBERED = '    Row(_S.UNREMEMBERED, "13", _RUN, _UP, _if(facts.is_unverified), commands.record_verified),\n'
+_UNROUTED = '    Row(_S.UNROUTED, "13", _RUN, _UP, _if(facts.is_unrouted), commands.publish),\n'
+_EXPOSED = "    return needs_attempt(subject) and not is_clear(subject)\n"
+_UNSTABLE = "        return None\n    window, start = subject.memory.window, evidence.started_at(subject)\n"
+_UNSTABLE_KEPT = _UNSTABLE.replace("return None", "return subject.memory.window")
+_UNBROKEN = "    unbroken = (\n        window is not None\n"
+_OF_THE_SAME = "        and window.started_at == start\n"
+
+PUBLICATION = (
+    Mutant(
+        "publish before persist", "P4", _SERVICES,
+        _UNSAVED + _UNREMEMBERED + _UNROUTED, _UNREMEMBERED + _UNROUTED + _UNSAVED, usual=True,
+    ),
+    Mutant("publish without a probe", "P1", _SERVICES, "_if(facts.needs_a_probe)", _NEVER, seed=9),
+    Mutant("another execution's readiness accepted", "P1", _EVIDENCE, "        and each.effect.started_at == start\n", seed=38),
+    Mutant(
+        "verified still after a restart", "P1", _EVIDENCE,
+        "        and verified.started_at == started_at(subject)\n", seed=70,
+    ),
+    Mutant(
+        "no withdrawal before a restart", "P2", _FACTS,
+        _EXPOSED, _EXPOSED.replace("needs_attempt(subject)", "needs_attempt(subject) and not is_sick(subject)"), usual=True,
+    ),
+    Mutant("no withdrawal before a start", "P2", _FACTS, _EXPOSED, _EXPOSED.replace("needs_attempt", "is_sick"), seed=20),
+    Mutant("no withdrawal before a stop", "P2", _SERVICES, "_if(facts.awaits_withdrawal)", _NEVER, seed=3),
+    Mutant(
+        "an unread router taken for no route", "P2", _FACTS,
+        "    if route_is_unread(subject) and not is_published(subject):\n", "    if route_is_unread(subject):\n", seed=20,
+    ),
+    Mutant(
+        "an unproven withdrawal forgotten", "P3", _FOLDS,
+        "unproven=not isinstance(outcome, Done)", "unproven=False", seed=143,
+    ),
+    Mutant(
+        "no answer taken for a withdrawal", "P3", _FOLDS,
+        "unproven=not isinstance(outcome, Done)", 'unproven=type(outcome).__name__ == "Refused"',
+    ),
+    Mutant(
+        "retire before the successor serves", "P5", _SUPERSEDED,
+        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)", seed=6, usual=True,
+    ),
+    Mutant(
+        "retire before the successor is routed", "P5", _SUPERSEDED,
+        "not facts.serves(subject)\n", "not evidence.is_verified(subject)\n", seed=376,
+    ),
+    Mutant("the marker goes first", "P5", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always, _drop_marker)", seed=5),
+    Mutant("start while inhibited", "P6", _SERVICES, "_if(facts.is_inhibited)", _NEVER, usual=True),
+    Mutant(
+        "start under stopped intent", "P6", _SERVICES,
+        "Scope.RUNNING if subject.intent is Intent.RUNNING else Scope.STOPPED", "Scope.RUNNING", seed=2,
+    ),
+    Mutant("unread taken for gone", "P7", "observation.py", "return SeenAs.UNREAD\n", "return SeenAs.GONE\n", seed=4),
+    Mutant("an app locked by a deploy is touched", "P9", _SERVICES, "_if(facts.is_locked)", _NEVER, seed=16),
+    Mutant("claims released while routed", "P10", _SERVICES, "_if(facts.is_kept_by_an_unread_route)", _NEVER, seed=130),
+    Mutant("a clash over a port ignored", "P10", "planner.py", "    if suspects:\n", "    if not suspects:\n", seed=218),
+)  # fmt: skip
+
+BUDGET = (
+    Mutant("start without an attempt on record", "B1", _SERVICES, "_if(facts.needs_an_attempt_on_record)", _NEVER, usual=True),
+    Mutant(
+        "the wall clock used for the budget", "B1", _FOLDS,
+        "_after(done, effect, outcome, clock.boot_s)", "_after(done, effect, outcome, clock.wall_s - 1767225600.0)",
+    ),
+    Mutant("the ladder off by one", "B2", "policy.py", "failures - self.free_failures", "failures - self.free_failures - 1"),
+    Mutant("two starts in a pass", "F2", _SERVICES, "_if(facts.has_spent_its_pass)", _NEVER, seed=2),
+    Mutant(
+        "charge per look", "B3", _FACTS,
+        "return is_unready(subject) and not is_charged(subject)", "return is_unready(subject)", usual=True,
+    ),
+    Mutant(
+        "an attempt outlives its charge", "B3", _FOLDS,
+        "attempt=None,\n        window=None,\n        v", "window=None,\n        v",
+    ),
+    Mutant("strike per look", "B3", _FOLDS, "counted.result == failures[-1].started_at", "not failures", usual=True),
+    Mutant(
+        "restart at the first strike", "B3", "policy.py",
+        "_threshold: int = field(default=2", "_threshold: int = field(default=1",
+    ),
+    Mutant(
+        "one window across executions", "B4", _FOLDS,
+        _UNSTABLE + _UNBROKEN + _OF_THE_SAME, _UNSTABLE_KEPT + _UNBROKEN, seed=17,
+    ),
+    Mutant("an unstable look breaks no window", "B4", _FOLDS, _UNSTABLE, _UNSTABLE_KEPT, seed=17),
+    Mutant(
+        "a gap breaks no window", "B4", _FOLDS,
+        "<= now_s - window.looked_s <= subject.declared.policy.longest_gap_s", "<= now_s", seed=1, usual=True,
+    ),
+    Mutant(
+        "starting counts as stable", "B4", _FACTS,
+        "in {HealthStatus.NONE, HealthStatus.HEALTHY}", "is not HealthStatus.UNHEALTHY", seed=102,
+    ),
+    Mutant(
+        "a history without trouble", "B5", _FOLDS,
+        "return evolve(memory, verified=", "return evolve(memory, attempt=Attempt(effect.started_at), verified=", seed=1,
+    ),
+    Mutant(
+        "a fault of the engine is charged", "B7", _EVIDENCE,
+        "return outcome.fault is Fault.WORKLOAD", "return True", usual=True,
+    ),
+)  # fmt: skip
+
+LIVENESS = (
+    Mutant("the budget closed for ever", "L1", "policy.py", "return self.ladder_s[", "return 1e9 + self.ladder_s[", usual=True),
+    Mutant("published no more", "L2", _SERVICES, "_if(facts.is_unrouted)", _NEVER),
+    Mutant("never stopped", "L3", _SERVICES, "_ALIVE, _always, commands.stop)", "_ALIVE, _always)", seed=1),
+    Mutant("never retired", "L4", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always)", seed=5),
+    Mutant(
+        "persisted in every pass", "L5", _FACTS,
+        "return not is_on_record(subject)\n", "return not is_on_record(subject) or not subject.results\n",
+    ),
+)  # fmt: skip
+
+MUTANTS = PUBLICATION + BUDGET + LIVENESS
+
+
+@frozen
+class Verdict:
+    """By what a mutant was found: the words of the failure, and how often each other invariant broke before."""
+
+    mutant: Mutant
+    found: str
+    told: str
+    took_s: float
+
+
+def tried(mutant: Mutant) -> Verdict:
+    """Break a copy of the core, and sail with it in another Python. Raise LookupError where the patch does not apply."""
+    began_s = monotonic()
+    with TemporaryDirectory(prefix="gordon-mutant-") as place:
+        core = Path(place) / "gordon_core"
+        copytree(ROOT / "gordon_core", core, ignore=ignore_patterns("__pycache__"))
+        (core / mutant.module).write_text(mutant.broken(core), encoding="utf-8")
+        done = subprocess.run(  # noqa: S603 - our own program
+            (
+                sys.executable,
+                "-P",
+                "-W",
+                "ignore",
+                "-m",
+                "properties.mutants",
+                "--sail",
+                str(core),
+                mutant.invariant,
+                str(mutant.seed),
+            ),
+            cwd=ROOT,
+            env=environ | {"PYTHONPATH": f"{place}:{ROOT}"},
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST_S,
+            check=False,
+        )
+    found, _, told = done.stdout.strip().partition("\n")
+    return Verdict(mutant, found, told or done.stderr[-500:], monotonic() - began_s)
+
+
+def _failures(first: int) -> Iterator[tuple[int, str, str]]:
+    """Yield what each seed breaks: the invariant and its words, or a crash."""
+    for seed in (first, *range(MOST_SEEDS)):
+        try:
+            violated = failure_of(Voyage(course(seed)))
+        except Exception as crash:  # noqa: BLE001 - whatever a broken core does is told
+            yield seed, "a crash", repr(crash)
+        else:
+            if violated is not None:
+                yield seed, violated.invariant, str(violated)
+
+
+def sail(core: Path, invariant: str, first: int) -> None:
+    """Sail with the core that is imported until the invariant breaks; print its words first, then what else broke."""
+    assert Path(gordon_core.__file__).parent == core, f"{gordon_core.__file__} was imported, and not {core}"
+    others: Counter[str] = Counter()
+    found = "nothing"
+    for seed, broken, words in _failures(first):
+        if broken == invariant:
+            found = f"{words} (seed {seed})"
+            break
+        others[broken] += 1
+    sys.stdout.write(f"{found}\n{', '.join(f'{each} {times}' for each, times in others.most_common())}\n")
+
+
+def main() -> int:
+    """Try the mutants that are named, or all; return how many were not found by their invariant."""
+    if sys.argv[1:2] == ["--sail"]:
+        sail(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+        return 0
+    missed = 0
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        for verdict in pool.map(tried, [each for each in MUTANTS if each.name in sys.argv[1:] or not sys.argv[1:]]):
+            mutant = verdict.mutant
+            missed += not verdict.found.startswith(f"{mutant.invariant}:")
+            line = f"{mutant.name:44} {mutant.invariant:4} {verdict.took_s:5.1f} s  {verdict.found}"
+            sys.stdout.write(f"{line}{'  [' + verdict.told + ']' if verdict.told else ''}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{missed} not found by the invariant that names them\n")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
