@@ -12,7 +12,7 @@ from attrs import define, evolve, field
 from gordon_core.effects import Fault, Outcome, Refused
 from gordon_core.memory import Memory
 from gordon_core.observation import Container, Gone, HealthStatus, Status
-from gordon_core.policy import Policy
+from gordon_core.policy import DEFAULT_POLICY, Policy
 from gordon_core.snapshot import Intent
 from gordon_shell.ports import Details, Service, Stored
 from properties.notes import DOWN, Key, Notes, binds_of, is_published
@@ -130,11 +130,13 @@ class Ledger:
         stable = container.status is Status.RUNNING and container.health.status in {HealthStatus.NONE, HealthStatus.HEALTHY}
         if stored.declared is not None and is_published(stored.declared):
             stable = stable and notes.routes is not None and self._is_routed(notes, service, stored, container)
-        gap_s = stored.declared.policy.longest_gap_s if stored.declared is not None else 0.0
-        broken = account.execution != container.started_at or now_s - account.looked_s > gap_s
+        policy = stored.declared.policy if stored.declared is not None else DEFAULT_POLICY
+        # What was earned by an earlier look of this pass stays earned, however long the next read takes.
+        earned = account.stable_s is not None and account.looked_s - account.stable_s >= policy.stable_window_s
+        late = now_s - account.looked_s > policy.longest_gap_s and not earned
         if not stable:
             account.stable_s = None
-        elif broken or account.stable_s is None:
+        elif late or account.execution != container.started_at or account.stable_s is None:
             account.stable_s = now_s
         account.execution, account.looked_s = container.started_at, now_s
 

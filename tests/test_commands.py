@@ -1,9 +1,25 @@
 """Effects from a subject: what each carries where it is not said by the row that calls for it."""
 
+import pytest
+
 from gordon_core import commands
-from gordon_core.effects import Forget, Publish, Stop
+from gordon_core.effects import Cause, Forget, Publish, RecordFailure, Restart, Start, Stop, Unknown
 from gordon_core.snapshot import Clash
-from tests.core_examples import BIND, GENERATION, LOST_ID, WEB_ID, deaf, good, having
+from tests.core_examples import (
+    BIND,
+    GENERATION,
+    LOST_ID,
+    NOT_READY,
+    REFUSED_START,
+    SILENT,
+    STARTED,
+    WEB_ID,
+    after,
+    deaf,
+    good,
+    having,
+    probed,
+)
 
 
 def test_a_port_is_yielded_for_the_clash_over_it_alone() -> None:
@@ -21,3 +37,25 @@ def test_its_own_container_is_forgotten_before_the_orphans_and_of_those_the_firs
     subject = good(having(orphans=(LOST_ID, "66aa66aa66aa00")))
     assert Forget("shop", "web", WEB_ID) == commands.forget(subject)
     assert Forget("shop", "web", LOST_ID) == commands.forget_orphan(subject)
+
+
+@pytest.mark.parametrize(
+    ("cause", "started_at", "words"),
+    [
+        (Cause.ENDED, STARTED, ""),
+        (Cause.RELAPSED, STARTED, ""),
+        (Cause.UNBOUND, STARTED, ""),
+        (Cause.UNREADY, STARTED, NOT_READY.reason),
+        (Cause.REFUSED, "", REFUSED_START.reason),
+    ],
+)
+def test_a_charge_names_the_execution_and_quotes_who_said_no(cause: Cause, started_at: str, words: str) -> None:
+    """A start that was refused has no execution, and a charge for what was only seen quotes nobody."""
+    subject = good(probed(NOT_READY), after(Start(GENERATION), REFUSED_START), after(Restart(GENERATION, 10.0), Unknown(SILENT)))
+    assert RecordFailure(GENERATION, started_at, cause, words) == commands.charge(cause)(subject)
+
+
+def test_a_charge_quotes_what_was_said_last_and_nothing_where_nobody_answered() -> None:
+    twice = good(probed(Unknown(SILENT)), after(Restart(GENERATION, 10.0), REFUSED_START))
+    assert "" == commands.charge(Cause.UNREADY)(twice).reason
+    assert REFUSED_START.reason == commands.charge(Cause.REFUSED)(twice).reason
