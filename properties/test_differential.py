@@ -12,8 +12,8 @@ MODES = {"calm": (False, False), "events": (True, False), "faults": (True, True)
 SHARES = {"calm": 4, "events": 12, "faults": 12}
 """Sixteenths of the examples of the Hypothesis profile."""
 MOST_SEEDS = 300
-"""In about one of 140 seeds with faults beyond these the two differ only since they take things in another order (retirement inside a job of
-its service, or after all services), and so hand out other ports: such a seed must be read by a person.
+"""In about one of 140 seeds with faults beyond these the two differ only since they take things in another order (retirement
+inside a job of its service, or after all services), and so hand out other ports: such a seed must be read by a person.
 """
 
 
