@@ -58,6 +58,8 @@ _NEVER = "_if(lambda _subject: False)"
 _UNSAVED = '    Row(_S.UNSAVED, "12", _RUN, _UP, _if(facts.is_off_the_record), commands.persist_binds),\n'
 _UNREMEMBERED = '    Row(_S.UNREMEMBERED, "13", _RUN, _UP, _if(facts.is_unverified), commands.record_verified),\n'
 _UNROUTED = '    Row(_S.UNROUTED, "13", _RUN, _UP, _if(facts.is_unrouted), commands.publish),\n'
+_MISROUTED = '    Row(_S.MISROUTED, "6", _RUN, _READ, _if(facts.leads_astray), commands.withdraw),\n'
+_GONE_UNPROVEN = '    Row(_S.GONE_UNPROVEN, "5", _RUN, _GONE, '
 _EXPOSED = "    return needs_attempt(subject) and not is_clear(subject)\n"
 _UNSTABLE = "        return None\n    window, start = subject.memory.window, evidence.started_at(subject)\n"
 _UNSTABLE_KEPT = _UNSTABLE.replace("return None", "return subject.memory.window")
@@ -70,47 +72,51 @@ PUBLICATION = (
         _UNSAVED + _UNREMEMBERED + _UNROUTED, _UNREMEMBERED + _UNROUTED + _UNSAVED, usual=True,
     ),
     Mutant("publish without a probe", "P1", _SERVICES, "_if(facts.needs_a_probe)", _NEVER, seed=9),
-    Mutant("another execution's readiness accepted", "P1", _EVIDENCE, "        and each.effect.started_at == start\n", seed=38),
+    Mutant("another execution's readiness accepted", "P1", _EVIDENCE, "        and each.effect.started_at == start\n", seed=67),
     Mutant(
         "verified still after a restart", "P1", _EVIDENCE,
-        "        and verified.started_at == started_at(subject)\n", seed=70,
+        "        and verified.started_at == started_at(subject)\n", seed=38,
     ),
     Mutant(
         "no withdrawal before a restart", "P2", _FACTS,
         _EXPOSED, _EXPOSED.replace("needs_attempt(subject)", "needs_attempt(subject) and not is_sick(subject)"), usual=True,
     ),
     Mutant("no withdrawal before a start", "P2", _FACTS, _EXPOSED, _EXPOSED.replace("needs_attempt", "is_sick"), seed=20),
-    Mutant("no withdrawal before a stop", "P2", _SERVICES, "_if(facts.awaits_withdrawal)", _NEVER, seed=3),
+    Mutant("no withdrawal before a stop", "P2", _SERVICES, "_if(facts.awaits_withdrawal)", _NEVER, seed=14),
     Mutant(
         "an unread router taken for no route", "P2", _FACTS,
         "    if route_is_unread(subject) and not is_published(subject):\n", "    if route_is_unread(subject):\n", seed=20,
     ),
     Mutant(
         "an unproven withdrawal forgotten", "P3", _FOLDS,
-        "unproven=not isinstance(outcome, Done)", "unproven=False", seed=143,
+        "unproven=not isinstance(outcome, Done)", "unproven=False", seed=223,
     ),
     Mutant(
         "no answer taken for a withdrawal", "P3", _FOLDS,
-        "unproven=not isinstance(outcome, Done)", 'unproven=type(outcome).__name__ == "Refused"',
+        "unproven=not isinstance(outcome, Done)", 'unproven=type(outcome).__name__ == "Refused"', seed=223,
     ),
     Mutant(
         "retire before the successor serves", "P5", _SUPERSEDED,
-        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)", seed=6, usual=True,
+        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)", usual=True,
     ),
     Mutant(
         "retire before the successor is routed", "P5", _SUPERSEDED,
-        "not facts.serves(subject)\n", "not evidence.is_verified(subject)\n", seed=376,
+        "not facts.serves(subject)\n", "not evidence.is_verified(subject)\n", seed=160,
     ),
     Mutant("the marker goes first", "P5", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always, _drop_marker)", seed=5),
     Mutant("start while inhibited", "P6", _SERVICES, "_if(facts.is_inhibited)", _NEVER, usual=True),
     Mutant(
         "start under stopped intent", "P6", _SERVICES,
-        "Scope.RUNNING if subject.intent is Intent.RUNNING else Scope.STOPPED", "Scope.RUNNING", seed=2,
+        "Scope.RUNNING if subject.intent is Intent.RUNNING else Scope.STOPPED", "Scope.RUNNING", seed=9,
     ),
     Mutant("unread taken for gone", "P7", "observation.py", "return SeenAs.UNREAD\n", "return SeenAs.GONE\n", seed=4),
     Mutant("an app locked by a deploy is touched", "P9", _SERVICES, "_if(facts.is_locked)", _NEVER, seed=16),
-    Mutant("claims released while routed", "P10", _SERVICES, "_if(facts.is_kept_by_an_unread_route)", _NEVER, seed=130),
-    Mutant("a clash over a port ignored", "P10", "planner.py", "    if suspects:\n", "    if not suspects:\n", seed=218),
+    Mutant(
+        "claims released while routed", "P10", _SERVICES,
+        _MISROUTED + _GONE_UNPROVEN + "_if(facts.is_kept_by_an_unread_route)",
+        _MISROUTED.replace("_READ", "_UP") + _GONE_UNPROVEN + _NEVER, seed=21,
+    ),
+    Mutant("a clash over a port ignored", "P10", "planner.py", "    if suspects:\n", "    if not suspects:\n", seed=220),
 )  # fmt: skip
 
 BUDGET = (
@@ -136,16 +142,16 @@ BUDGET = (
     ),
     Mutant(
         "one window across executions", "B4", _FOLDS,
-        _UNSTABLE + _UNBROKEN + _OF_THE_SAME, _UNSTABLE_KEPT + _UNBROKEN, seed=17,
+        _UNSTABLE + _UNBROKEN + _OF_THE_SAME, _UNSTABLE_KEPT + _UNBROKEN, seed=7,
     ),
-    Mutant("an unstable look breaks no window", "B4", _FOLDS, _UNSTABLE, _UNSTABLE_KEPT, seed=17),
+    Mutant("an unstable look breaks no window", "B4", _FOLDS, _UNSTABLE, _UNSTABLE_KEPT, seed=7),
     Mutant(
         "a gap breaks no window", "B4", _FOLDS,
-        "<= now_s - window.looked_s <= subject.declared.policy.longest_gap_s", "<= now_s", seed=1, usual=True,
+        "<= now_s - window.looked_s <= subject.declared.policy.longest_gap_s", "<= now_s", seed=33, usual=True,
     ),
     Mutant(
         "starting counts as stable", "B4", _FACTS,
-        "in {HealthStatus.NONE, HealthStatus.HEALTHY}", "is not HealthStatus.UNHEALTHY", seed=102,
+        "in {HealthStatus.NONE, HealthStatus.HEALTHY}", "is not HealthStatus.UNHEALTHY", seed=286,
     ),
     Mutant(
         "a history without trouble", "B5", _FOLDS,
@@ -163,8 +169,8 @@ LIVENESS = (
     Mutant("never stopped", "L3", _SERVICES, "_ALIVE, _always, commands.stop)", "_ALIVE, _always)", seed=1),
     Mutant("never retired", "L4", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always)", seed=5),
     Mutant(
-        "persisted in every pass", "L5", _FACTS,
-        "return not is_on_record(subject)\n", "return not is_on_record(subject) or not subject.results\n",
+        "what is stopped is withdrawn in every pass", "L5", _FACTS,
+        "return may_be_routed(subject) and not results_of(subject, Withdraw)", "return not results_of(subject, Withdraw)", seed=9,
     ),
 )  # fmt: skip
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gordon_core import commands
-from gordon_core.effects import Cause, Forget, Publish, RecordFailure, Restart, Start, Stop, Unknown
-from gordon_core.snapshot import Clash
+from gordon_core.effects import Cause, Forget, Probe, Publish, RecordFailure, Restart, Start, Stop, Unknown
+from gordon_core.snapshot import Clash, HttpCheck
 from tests.core_examples import (
     BIND,
     GENERATION,
@@ -16,9 +16,11 @@ from tests.core_examples import (
     WEB_ID,
     after,
     deaf,
+    declaring,
     good,
     having,
     probed,
+    remembering,
 )
 
 
@@ -59,3 +61,10 @@ def test_a_charge_quotes_what_was_said_last_and_nothing_where_nobody_answered() 
     twice = good(probed(Unknown(SILENT)), after(Restart(GENERATION, 10.0), REFUSED_START))
     assert "" == commands.charge(Cause.UNREADY)(twice).reason
     assert REFUSED_START.reason == commands.charge(Cause.REFUSED)(twice).reason
+
+
+def test_a_probe_asks_as_declared_and_waits_for_the_first_answer_alone() -> None:
+    http = good(declaring(http=HttpCheck(80, "/ready")))
+    assert Probe(GENERATION, STARTED, (BIND,), 30.0, 80, "/ready") == commands.probe(http)
+    assert Probe(GENERATION, STARTED, (BIND,), 30.0) == commands.probe(good())
+    assert Probe(GENERATION, STARTED, (BIND,), 0.0) == commands.probe(good(remembering(failures=1, charged=STARTED)))

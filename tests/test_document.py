@@ -627,3 +627,15 @@ def test_every_class_of_a_document_can_be_told_apart_and_left_out() -> None:
         assert [] == [each.name for each in slots(kind) if type(each.default).__name__ == "Factory"]
     assert ["clash", "seen_as", "binds", "memo"] == [each.name for each in fields(Subject) if not each.eq]
     assert NOTHING is slots(Subject)[0].default
+
+
+def test_a_place_is_counted_from_the_first_line_and_column_and_names_the_first_nul() -> None:
+    assert "$: holds a NUL byte at line 1, column 1; check that it is the right file" == str(_faults(read_snapshot, "\0 \0"))
+    assert "$: holds a NUL byte at line 2, column 1; check that it is the right file" == str(_faults(read_snapshot, "\n\0"))
+
+
+@pytest.mark.parametrize(("count", "last"), [(100, "$: wrong"), (101, "and 1 more"), (102, "and 2 more")])
+def test_a_hundred_faults_are_printed_and_the_others_counted(count: int, last: str) -> None:
+    faults = DocumentFaults((DocumentFault("$", "wrong"),) * count)
+    assert last == str(faults).split("\n")[-1]
+    assert ((DocumentFault("$", "wrong"),) * count,) == faults.args

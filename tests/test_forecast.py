@@ -12,6 +12,7 @@ from gordon_core.effects import (
     Publish,
     RecordFailure,
     ReleaseBinds,
+    ReleaseClaims,
     Remove,
     Restart,
     Retire,
@@ -21,7 +22,19 @@ from gordon_core.effects import (
 )
 from gordon_core.forecast import MOST_STEPS, assume, forecast, if_it_fails
 from gordon_core.memory import Memory, Window
-from gordon_core.observation import LATEST_WALL_S, Bind, Clock, Gone, Health, HealthStatus, RouteSeen, Status, Unread
+from gordon_core.observation import (
+    LATEST_WALL_S,
+    Bind,
+    Clock,
+    Exit,
+    Gone,
+    Health,
+    HealthStatus,
+    Protocol,
+    RouteSeen,
+    Status,
+    Unread,
+)
 from gordon_core.planner import Plan, decide
 from gordon_core.policy import PASS_CADENCE_S, Policy
 from gordon_core.situations import Situation
@@ -278,3 +291,26 @@ def test_the_other_road_goes_on_until_the_workload_can_fail_again() -> None:
     assert (S.ILL, 1) == (failed.decision.situation, failed.failures)
     charges = [each.effect for each in failed.decision.subject.results if isinstance(each.effect, RecordFailure)]
     assert ["it failed"] == [each.reason for each in charges]
+
+
+def test_a_withdrawal_changes_nothing_of_what_the_router_carries() -> None:
+    tcp = having(route=RouteSeen((BIND,), (Protocol.TCP,)))
+    assert RouteSeen((), (Protocol.TCP,)) == assume(good(tcp), Withdraw("shop", "web"), CLOCK).route
+
+
+def test_what_has_no_health_check_has_none_after_a_start_and_no_exit() -> None:
+    ended = evolve(strange(Status.EXITED), exit=Exit(137))
+    begun = assume(good(dark, seen(ended)), Start(GENERATION), CLOCK).seen
+    assert (Health(), None) == (begun.health, begun.exit)
+    checked = evolve(ended, health=Health(HealthStatus.UNHEALTHY))
+    assert Health(HealthStatus.HEALTHY) == assume(good(dark, seen(checked)), Start(GENERATION), CLOCK).seen.health
+
+
+def test_released_claims_are_none() -> None:
+    assert () == assume(good(superseding), ReleaseClaims("shop", "web", OLD_ID), CLOCK).superseded[0].binds
+
+
+def test_a_wait_that_is_over_is_looked_at_in_the_next_pass() -> None:
+    window = Window(STARTED, NOW_S - 300.0, NOW_S - 10.0)
+    plans = forecast(host(good(remembering(failures=1, window=window))))
+    assert [0.0, PASS_CADENCE_S] == seconds(plans)[:2]

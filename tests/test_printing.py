@@ -26,3 +26,12 @@ def test_nothing_is_printed_as_it_is_that_python_itself_would_escape() -> None:
 )
 def test_the_rest_is_printed_as_its_escape(text: str, printed: str) -> None:
     assert printed == escaped(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("\x20", "~"), ("\xa1", "\xac"), ("\u0391", "\u03a1"), ("\u2010", "\u2027"), ("\uac00", "\ud7a3")]
+)
+def test_a_range_holds_its_ends_and_nothing_beyond(first: str, last: str) -> None:
+    around = (chr(ord(first) - 1), first, last, chr(ord(last) + 1))
+    assert (False, True, True, False) == tuple(map(prints, around))
+    assert f"{first}{last}\\x00" == escaped(f"{first}{last}\0")

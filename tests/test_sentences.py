@@ -1,5 +1,9 @@
 """The words that sentences are made of: blanks, durations, times, effects, and plans on paper."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from attrs import evolve
 
@@ -310,3 +314,11 @@ def test_a_line_carries_the_one_effect() -> None:
 
 def test_nobody_needs_to_do_anything_about_what_is_well() -> None:
     assert ("", WEB_ID) == (remedy(decide(GOOD, NOW_S), CLOCK), container_id(decide(GOOD, NOW_S)))
+
+
+def test_times_are_utc_wherever_this_runs() -> None:
+    code = "from gordon_core.sentences import wall_time; from tests.core_examples import CLOCK; print(wall_time(CLOCK, 10_000.0))"
+    asked = subprocess.run(
+        (sys.executable, "-c", code), env=os.environ | {"TZ": "UTC-5:30"}, capture_output=True, text=True, check=True
+    )
+    assert "07:00:00Z\n" == asked.stdout

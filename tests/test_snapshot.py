@@ -115,3 +115,8 @@ def test_what_is_derived_is_no_part_of_a_subjects_equality() -> None:
     assert GOOD != good(routed())
     assert ((BIND,), ()) == (GOOD.binds, NOBODY.binds)
     assert Snapshot(CLOCK) == Snapshot(CLOCK, [])
+
+
+def test_all_that_is_repeated_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^each port once; repeated: 80/tcp, 81/tcp$"):
+        Declared("c1", 1, (Port(80), Port(81), Port(80), Port(81)))
