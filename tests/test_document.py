@@ -639,3 +639,10 @@ def test_a_hundred_faults_are_printed_and_the_others_counted(count: int, last: s
     faults = DocumentFaults((DocumentFault("$", "wrong"),) * count)
     assert last == str(faults).split("\n")[-1]
     assert ((DocumentFault("$", "wrong"),) * count,) == faults.args
+
+
+@pytest.mark.parametrize("fraction", [".Z", ".1_0Z", ".5e3Z", ".5"])
+def test_what_follows_the_seconds_is_a_dot_and_digits(fraction: str) -> None:
+    text = f"2026-11-30T07:00:00{fraction}"
+    wrong = f'$.clock.wall: must be a time in UTC like "2026-11-30T07:00:00Z"; found "{text}"'
+    assert wrong == str(_faults(read_snapshot, _set("clock", "wall", to=text)))

@@ -319,6 +319,6 @@ def test_nobody_needs_to_do_anything_about_what_is_well() -> None:
 def test_times_are_utc_wherever_this_runs() -> None:
     code = "from gordon_core.sentences import wall_time; from tests.core_examples import CLOCK; print(wall_time(CLOCK, 10_000.0))"
     asked = subprocess.run(
-        (sys.executable, "-c", code), env=os.environ | {"TZ": "UTC-5:30"}, capture_output=True, text=True, check=True
+        (sys.executable, "-c", code), env=os.environ | {"TZ": "UTC-20"}, capture_output=True, text=True, check=True
     )
     assert "07:00:00Z\n" == asked.stdout
