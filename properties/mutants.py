@@ -31,7 +31,7 @@ _LONGEST_S = 240.0
 
 @frozen
 class Mutant:
-    """One way to break the core. `seed` showed it once, and is tried first; `usual`: every run of the tests tries it."""
+    """One way to break the core. `seed` is one that showed it, and is tried first."""
 
     name: str
     invariant: str
@@ -39,7 +39,6 @@ class Mutant:
     old: str
     new: str = ""
     seed: int = field(default=0, kw_only=True)
-    usual: bool = field(default=False, kw_only=True)
 
     def broken(self, core: Path) -> str:
         """Return the text of its module, broken. Raise LookupError where the patch does not apply exactly once."""
@@ -69,7 +68,7 @@ _OF_THE_SAME = "        and window.started_at == start\n"
 PUBLICATION = (
     Mutant(
         "publish before persist", "P4", _SERVICES,
-        _UNSAVED + _UNREMEMBERED + _UNROUTED, _UNREMEMBERED + _UNROUTED + _UNSAVED, usual=True,
+        _UNSAVED + _UNREMEMBERED + _UNROUTED, _UNREMEMBERED + _UNROUTED + _UNSAVED,
     ),
     Mutant("publish without a probe", "P1", _SERVICES, "_if(facts.needs_a_probe)", _NEVER, seed=9),
     Mutant("another execution's readiness accepted", "P1", _EVIDENCE, "        and each.effect.started_at == start\n", seed=67),
@@ -79,7 +78,7 @@ PUBLICATION = (
     ),
     Mutant(
         "no withdrawal before a restart", "P2", _FACTS,
-        _EXPOSED, _EXPOSED.replace("needs_attempt(subject)", "needs_attempt(subject) and not is_sick(subject)"), usual=True,
+        _EXPOSED, _EXPOSED.replace("needs_attempt(subject)", "needs_attempt(subject) and not is_sick(subject)"),
     ),
     Mutant("no withdrawal before a start", "P2", _FACTS, _EXPOSED, _EXPOSED.replace("needs_attempt", "is_sick"), seed=20),
     Mutant("no withdrawal before a stop", "P2", _SERVICES, "_if(facts.awaits_withdrawal)", _NEVER, seed=14),
@@ -97,14 +96,14 @@ PUBLICATION = (
     ),
     Mutant(
         "retire before the successor serves", "P5", _SUPERSEDED,
-        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)", usual=True,
+        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)",
     ),
     Mutant(
         "retire before the successor is routed", "P5", _SUPERSEDED,
         "not facts.serves(subject)\n", "not evidence.is_verified(subject)\n", seed=160,
     ),
     Mutant("the marker goes first", "P5", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always, _drop_marker)", seed=5),
-    Mutant("start while inhibited", "P6", _SERVICES, "_if(facts.is_inhibited)", _NEVER, usual=True),
+    Mutant("start while inhibited", "P6", _SERVICES, "_if(facts.is_inhibited)", _NEVER),
     Mutant(
         "start under stopped intent", "P6", _SERVICES,
         "Scope.RUNNING if subject.intent is Intent.RUNNING else Scope.STOPPED", "Scope.RUNNING", seed=9,
@@ -120,7 +119,7 @@ PUBLICATION = (
 )  # fmt: skip
 
 BUDGET = (
-    Mutant("start without an attempt on record", "B1", _SERVICES, "_if(facts.needs_an_attempt_on_record)", _NEVER, usual=True),
+    Mutant("start without an attempt on record", "B1", _SERVICES, "_if(facts.needs_an_attempt_on_record)", _NEVER),
     Mutant(
         "the wall clock used for the budget", "B1", _FOLDS,
         "_after(done, effect, outcome, clock.boot_s)", "_after(done, effect, outcome, clock.wall_s - 1767225600.0)",
@@ -129,13 +128,13 @@ BUDGET = (
     Mutant("two starts in a pass", "F2", _SERVICES, "_if(facts.has_spent_its_pass)", _NEVER, seed=2),
     Mutant(
         "charge per look", "B3", _FACTS,
-        "return is_unready(subject) and not is_charged(subject)", "return is_unready(subject)", usual=True,
+        "return is_unready(subject) and not is_charged(subject)", "return is_unready(subject)",
     ),
     Mutant(
         "an attempt outlives its charge", "B3", _FOLDS,
         "attempt=None,\n        window=None,\n        v", "window=None,\n        v",
     ),
-    Mutant("strike per look", "B3", _FOLDS, "counted.result == failures[-1].started_at", "not failures", usual=True),
+    Mutant("strike per look", "B3", _FOLDS, "counted.result == failures[-1].started_at", "not failures"),
     Mutant(
         "restart at the first strike", "B3", "policy.py",
         "_threshold: int = field(default=2", "_threshold: int = field(default=1",
@@ -147,7 +146,7 @@ BUDGET = (
     Mutant("an unstable look breaks no window", "B4", _FOLDS, _UNSTABLE, _UNSTABLE_KEPT, seed=7),
     Mutant(
         "a gap breaks no window", "B4", _FOLDS,
-        "<= now_s - window.looked_s <= subject.declared.policy.longest_gap_s", "<= now_s", seed=33, usual=True,
+        "<= now_s - window.looked_s <= subject.declared.policy.longest_gap_s", "<= now_s", seed=33,
     ),
     Mutant(
         "starting counts as stable", "B4", _FACTS,
@@ -159,14 +158,14 @@ BUDGET = (
     ),
     Mutant(
         "a fault of the engine is charged", "B7", _EVIDENCE,
-        "return outcome.fault is Fault.WORKLOAD", "return True", usual=True,
+        "return outcome.fault is Fault.WORKLOAD", "return True",
     ),
 )  # fmt: skip
 
 LIVENESS = (
-    Mutant("the budget closed for ever", "L1", "policy.py", "return self.ladder_s[", "return 1e9 + self.ladder_s[", usual=True),
+    Mutant("the budget closed for ever", "L1", "policy.py", "return self.ladder_s[", "return 1e9 + self.ladder_s["),
     Mutant("published no more", "L2", _SERVICES, "_if(facts.is_unrouted)", _NEVER),
-    Mutant("never stopped", "L3", _SERVICES, "_ALIVE, _always, commands.stop)", "_ALIVE, _always)", seed=1),
+    Mutant("never stopped", "L3", _SERVICES, "_ALIVE, _always, commands.stop)", "_ALIVE, _always)", seed=9),
     Mutant("never retired", "L4", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always)", seed=5),
     Mutant(
         "what is stopped is withdrawn in every pass", "L5", _FACTS,
