@@ -1,1 +1,97 @@
-"""The law of recovery as pure values and functions: it decides and never acts."""
+"""The pure core: decides what should happen, from one snapshot (or one deployment), and never acts, nor imports the world.
+
+What stands here is stable; docs/embedding.md walks through it. Documents of snapshots and plans are in `gordon_core.document`.
+"""
+
+from gordon_core.blueprint import Blueprint, HealthCheck, Image, Made, Mode, Mount, Publication, Readiness, Setting, Variable
+from gordon_core.deploy_effects import DeployStep, Why
+from gordon_core.deploy_forecast import forecast_deploy, why_if_it_fails
+from gordon_core.deploy_planner import DeployDecision, decide_deploy
+from gordon_core.deploy_sentences import step_in_words
+from gordon_core.deployment import Deployment
+from gordon_core.effects import Done, Effect, Outcome, Refused, Unknown
+from gordon_core.forecast import forecast
+from gordon_core.grants import HostPolicy
+from gordon_core.memory import Memory, Verified
+from gordon_core.observation import (
+    Bind,
+    Clock,
+    Container,
+    Gone,
+    Health,
+    HealthStatus,
+    Port,
+    PortBinding,
+    Protocol,
+    RouteSeen,
+    RouteUnread,
+    Status,
+    Unread,
+)
+from gordon_core.planner import Decision, Plan, plan
+from gordon_core.policy import Policy
+from gordon_core.sentences import in_words, sentence
+from gordon_core.situations import Situation
+from gordon_core.snapshot import Candidate, Declared, HttpCheck, Intent, Snapshot, Subject, Superseded
+from gordon_core.stages import Stage
+from gordon_core.verdicts import Failure, Verdict
+
+__all__ = [
+    "Bind",
+    "Blueprint",
+    "Candidate",
+    "Clock",
+    "Container",
+    "Decision",
+    "Declared",
+    "DeployDecision",
+    "DeployStep",
+    "Deployment",
+    "Done",
+    "Effect",
+    "Failure",
+    "Gone",
+    "Health",
+    "HealthCheck",
+    "HealthStatus",
+    "HostPolicy",
+    "HttpCheck",
+    "Image",
+    "Intent",
+    "Made",
+    "Memory",
+    "Mode",
+    "Mount",
+    "Outcome",
+    "Plan",
+    "Policy",
+    "Port",
+    "PortBinding",
+    "Protocol",
+    "Publication",
+    "Readiness",
+    "Refused",
+    "RouteSeen",
+    "RouteUnread",
+    "Setting",
+    "Situation",
+    "Snapshot",
+    "Stage",
+    "Status",
+    "Subject",
+    "Superseded",
+    "Unknown",
+    "Unread",
+    "Variable",
+    "Verdict",
+    "Verified",
+    "Why",
+    "decide_deploy",
+    "forecast",
+    "forecast_deploy",
+    "in_words",
+    "plan",
+    "sentence",
+    "step_in_words",
+    "why_if_it_fails",
+]

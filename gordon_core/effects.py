@@ -194,12 +194,41 @@ class DropMarker:
     container_id: str
 
 
+@frozen
+class StopCandidate:
+    """Stop a candidate, or a container that an interrupted deploy left, with `grace_s` seconds to stop in."""
+
+    app: str
+    service: str
+    container_id: str
+    grace_s: float
+
+
+@frozen
+class RemoveCandidate:
+    """Remove a candidate or a leftover, by force where it does not stop; its volumes stay."""
+
+    app: str
+    service: str
+    container_id: str
+
+
+@frozen
+class DropCandidate:
+    """Take a candidate out of the journal of deploys under way."""
+
+    app: str
+    service: str
+    container_id: str
+
+
 ServiceEffect = (
     Withdraw | RecordAttempt | Start | Restart | Stop | AwaitHealth | Probe | RecordFailure | PersistBinds | RecordVerified
     | Publish | DropHistory | ReleaseBinds | Forget
 )  # fmt: skip
 SupersededEffect = Retire | Remove | ReleaseClaims | DropMarker
-Effect = ServiceEffect | SupersededEffect
+CandidateEffect = StopCandidate | RemoveCandidate | DropCandidate
+Effect = ServiceEffect | SupersededEffect | CandidateEffect
 
 
 class Fault(Enum):
@@ -210,6 +239,7 @@ class Fault(Enum):
     STORE = "store"
     ROUTER = "router"
     CONFLICT = "conflict"
+    REGISTRY = "registry"
 
 
 @frozen

@@ -39,8 +39,10 @@ from gordon_core.observation import (
     Protocol,
     RouteSeen,
     RouteUnread,
+    SeenAs,
     Status,
     Unread,
+    seen_as,
 )
 from gordon_core.snapshot import Intent, Subject, Superseded
 
@@ -248,6 +250,7 @@ def _is_unmarked(subject: Subject) -> bool:
         subject.results
         or subject.superseded
         or subject.orphans
+        or subject.candidates
         or subject.locked
         or subject.in_flight
         or subject.inhibited
@@ -314,6 +317,13 @@ def lacks_a_grant(subject: Subject) -> bool:
 def has_spent_its_pass(subject: Subject) -> bool:
     """It is down or sick, and a start or restart was tried in this pass."""
     return needs_attempt(subject) and was_attempted(subject)
+
+
+def is_excluded(subject: Subject) -> bool:
+    """It is down or sick, and a candidate that nothing may run beside was not seen down."""
+    return needs_attempt(subject) and any(
+        each.exclusive and seen_as(each.seen) not in {SeenAs.DOWN, SeenAs.GONE} for each in subject.candidates
+    )
 
 
 def is_exposed(subject: Subject) -> bool:

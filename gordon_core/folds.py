@@ -9,6 +9,7 @@ from gordon_core.effects import (
     AwaitHealth,
     Cause,
     Done,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -23,11 +24,13 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Result,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Withdraw,
 )
 from gordon_core.memory import NOTHING, Attempt, Memory, Strikes, Verified, Window
@@ -139,7 +142,7 @@ def _after(subject: Subject, effect: Effect, outcome: Outcome, now_s: float) -> 
             return NOTHING if _is_its_own(subject, effect) else memory
         case (
             Withdraw() | AwaitHealth() | Probe() | PersistBinds() | Publish() | ReleaseBinds()
-            | Retire() | Remove() | ReleaseClaims() | DropMarker()
+            | Retire() | Remove() | ReleaseClaims() | DropMarker() | StopCandidate() | RemoveCandidate() | DropCandidate()
         ):  # fmt: skip
             return memory
         case _ as never:

@@ -10,7 +10,9 @@ from attrs import evolve, frozen
 
 from gordon_core.effects import (
     AwaitHealth,
+    CandidateEffect,
     Done,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -26,10 +28,12 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Withdraw,
 )
 from gordon_core.folds import did, saw
@@ -50,7 +54,7 @@ from gordon_core.observation import (
 from gordon_core.planner import Decision, Plan, decide, plan
 from gordon_core.policy import PASS_CADENCE_S
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Snapshot, Subject, Superseded
 
 MOST_STEPS = 64
 """No service takes so many steps by the law, and no superseded container; it bounds a forecast whatever the snapshot."""
@@ -85,6 +89,9 @@ def _kindly(subject: Subject, effect: Effect) -> Subject:  # noqa: C901, PLR0911
         case Retire() | Remove() | ReleaseClaims() | DropMarker():
             old = (_retired(each, effect) if each.container_id == effect.container_id else each for each in subject.superseded)
             return evolve(subject, superseded=tuple(each for each in old if each is not None))
+        case StopCandidate() | RemoveCandidate() | DropCandidate():
+            left = (_cleared(each, effect) if each.container_id == effect.container_id else each for each in subject.candidates)
+            return evolve(subject, candidates=tuple(each for each in left if each is not None))
         case RecordAttempt() | Probe() | RecordFailure() | RecordVerified() | DropHistory():
             return subject
         case _ as never:
@@ -147,13 +154,25 @@ def _retired(old: Superseded, effect: Retire | Remove | ReleaseClaims | DropMark
             assert_never(never)
 
 
+def _cleared(candidate: Candidate, effect: CandidateEffect) -> Candidate | None:
+    match effect:
+        case StopCandidate():
+            return evolve(candidate, seen=_stopped(candidate.seen))
+        case RemoveCandidate():
+            return evolve(candidate, seen=Gone())
+        case DropCandidate():
+            return evolve(candidate, journalled=False) if not isinstance(candidate.seen, Gone) else None
+        case _ as never:
+            assert_never(never)
+
+
 def forecast(snapshot: Snapshot) -> tuple[Plan, ...]:
     """Return the plan now, then every plan that would follow if all went well, until nothing is left to do or to wait for.
 
     A plan with a later clock is what would be decided then: waits are waited out. The last plan is quiet.
     """
     plans = [plan(snapshot)]
-    containers = sum(1 + len(each.superseded) for each in snapshot.subjects)
+    containers = sum(1 + len(each.superseded) + len(each.candidates) for each in snapshot.subjects)
     for _step in range(MOST_STEPS * containers):
         following = _following(snapshot, plans[-1])
         if following is None:

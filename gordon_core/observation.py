@@ -44,7 +44,7 @@ class HealthStatus(Enum):
 
 
 _PORT = (instance_of(int), ge(1), le(65535))
-_TIMED_OUT = "Health check exceeded timeout"
+TIMED_OUT = "Health check exceeded timeout"
 
 
 @frozen
@@ -116,7 +116,7 @@ class ProbeResult:
 
     def is_evidence(self) -> bool:
         """Tell a check that ran (or timed out) from an exec that could not be created, which says nothing."""
-        return self.exit_code != -1 or self.output.startswith(_TIMED_OUT)
+        return self.exit_code != -1 or self.output.startswith(TIMED_OUT)
 
 
 @frozen

@@ -7,12 +7,13 @@ long as it holds, and an unchanged subject costs nothing.
 
 from attrs import evolve, frozen
 
-from gordon_core import evidence, facts, services, superseded
-from gordon_core.effects import Done, Effect, Probe, ServiceEffect, SupersededEffect, Withdraw
+from gordon_core import candidates, evidence, facts, services, superseded
+from gordon_core.effects import CandidateEffect, Done, Effect, Probe, ServiceEffect, SupersededEffect, Withdraw
 from gordon_core.observation import Clock, Container, HostPort, Protocol, RouteSeen, Seen, Status
+from gordon_core.record import Role
 from gordon_core.services import Scope
 from gordon_core.situations import REMEDIES, Situation
-from gordon_core.snapshot import Clash, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Clash, Snapshot, Subject, Superseded
 
 _FOREVER_S = float("inf")
 _NOT_HANDED_OUT = {(0, each) for each in Protocol}
@@ -22,16 +23,22 @@ MOST_OF_A_KIND = 2
 
 @frozen(eq=False)
 class Decision:
-    """What holds for one service, or for one superseded container of it, and the one effect that this calls for.
+    """What holds for one service, or for one other container of it, and the one effect that this calls for.
 
-    `until_s` (seconds since boot) is when a wait ends.
+    `old` is that other container: a superseded one, or the candidate of an interrupted deploy. `until_s` (seconds since boot)
+    is when a wait ends.
     """
 
     subject: Subject
     situation: Situation
     effect: Effect | None = None
     until_s: float | None = None
-    old: Superseded | None = None
+    old: Superseded | Candidate | None = None
+
+    @property
+    def role(self) -> Role:
+        """Return what it is about."""
+        return _ROLES[type(self.old)]
 
     @property
     def is_held(self) -> bool:
@@ -39,9 +46,12 @@ class Decision:
         return self.situation in REMEDIES
 
 
+_ROLES = {type(None): Role.SERVICE, Superseded: Role.SUPERSEDED, Candidate: Role.CANDIDATE}
+
+
 @frozen(eq=False)
 class Plan:
-    """One decision for each service, in order of app and service, and one for each superseded container."""
+    """One decision for each service, in order of app and service, and one for each superseded container and candidate."""
 
     clock: Clock
     services: tuple[Decision, ...]
@@ -49,18 +59,22 @@ class Plan:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """Return the decisions about services, then those about superseded containers."""
+        """Return the decisions about services, then those about their other containers."""
         return self.services + self.superseded
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """Return the effects called for, in that order."""
-        return tuple(each.effect for each in self.decisions if each.effect is not None)
+        """Return the effects called for: first about candidates that nothing may run beside, then in the order of decisions."""
+        return tuple(each.effect for each in sorted(self.decisions, key=_must_go_first) if each.effect is not None)
 
     @property
     def is_quiet(self) -> bool:
         """Return whether nothing is called for."""
         return not self.effects
+
+
+def _must_go_first(decision: Decision) -> bool:
+    return not (isinstance(decision.old, Candidate) and decision.old.exclusive)
 
 
 @frozen(eq=False)
@@ -96,7 +110,25 @@ def decide_superseded(old: Superseded, subject: Subject) -> Decision:
     return Decision(subject, row.situation, effect, old=old)
 
 
-def _is_exhausted(subject: Subject, effect: ServiceEffect | SupersededEffect) -> bool:
+def decide_candidate(candidate: Candidate, subject: Subject) -> Decision:
+    """Return the decision for one container that a deploy left, or that bears a name of the service."""
+    seen = candidates.look(candidate)
+    row = next(row for row in candidates.ROWS if seen in row.looks and row.holds(candidate, subject))
+    effect = row.effect(candidate, subject) if row.effect is not None else None
+    if effect is not None and _is_exhausted(subject, effect):
+        return Decision(subject, Situation.BLOCKED, old=candidate)
+    return Decision(subject, row.situation, effect, old=candidate)
+
+
+def decide_others(subject: Subject) -> tuple[Decision, ...]:
+    """Return the decisions for its superseded containers, then for its candidates."""
+    return (
+        *(decide_superseded(each, subject) for each in subject.superseded),
+        *(decide_candidate(each, subject) for each in subject.candidates),
+    )
+
+
+def _is_exhausted(subject: Subject, effect: ServiceEffect | SupersededEffect | CandidateEffect) -> bool:
     """Say whether this pass tried it in vain already, or as often as a pass may: what was refused is tried in the next pass."""
     same = [each for each in evidence.results_of(subject, type(effect)) if _container(each.effect) == _container(effect)]
     # A probe is the same only about the same execution at the same binds: a restart in between voids it.
@@ -139,7 +171,7 @@ def _memo(subject: Subject, now_s: float) -> _Memo:
     decision = decide(subject, now_s)
     memo = _Memo(
         decision,
-        tuple(decide_superseded(each, subject) for each in subject.superseded) if subject.superseded else (),
+        decide_others(subject) if subject.superseded or subject.candidates else (),
         now_s,
         decision.until_s if decision.until_s is not None else _changes_at_s(decision, now_s),
         # What is settled is routed to its own ports or nowhere.

@@ -9,15 +9,16 @@ from gordon_core.observation import Clock
 
 
 class Role(Enum):
-    """What a line is about: a service, or a superseded container of one."""
+    """What a line is about: a service, a superseded container of one, or the candidate of an interrupted deploy."""
 
     SERVICE = "service"
     SUPERSEDED = "superseded"
+    CANDIDATE = "candidate"
 
 
 @frozen
 class Line:
-    """One service or superseded container: its situation by name, why in words, and the one effect, if any.
+    """One service, superseded container or candidate: its situation by name, why in words, and the one effect, if any.
 
     `until_s` (seconds since boot) is when a wait ends, or None; `container_id` is "" where ACTIVE names none.
     """

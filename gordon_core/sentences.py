@@ -8,6 +8,7 @@ from gordon_core import evidence
 from gordon_core.effects import (
     AwaitHealth,
     Done,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -22,17 +23,19 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Result,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
 from gordon_core.observation import LATEST_WALL_S, Binds, Clock, Container, RouteUnread, Seen, Unread
 from gordon_core.planner import Decision, Plan
-from gordon_core.record import Line, PlanRecord, Role
+from gordon_core.record import Line, PlanRecord
 from gordon_core.situations import REMEDIES
 
 _LONGEST_S = float(LATEST_WALL_S)
@@ -287,6 +290,12 @@ def in_words(effect: Effect) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm f
             return "release its port claims"
         case DropMarker():
             return "drop its marker"
+        case StopCandidate():
+            return f"stop it, with {duration(effect.grace_s)} to stop in"
+        case RemoveCandidate():
+            return "remove it by force, and keep its volumes"
+        case DropCandidate():
+            return "take it out of the journal"
         case _ as never:
             assert_never(never)
 
@@ -296,7 +305,7 @@ def line(decision: Decision, clock: Clock) -> Line:
     return Line(
         app=decision.subject.app,
         service=decision.subject.service,
-        role=Role.SERVICE if decision.old is None else Role.SUPERSEDED,
+        role=decision.role,
         container_id=container_id(decision),
         situation=decision.situation.name,
         sentence=sentence(decision, clock),

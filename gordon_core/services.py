@@ -124,6 +124,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.UNGRANTED, "9, 10", _RUN, _DOWN_UP, _if(facts.lacks_a_grant)),
     Row(_S.SPENT, "one pass", _RUN, _DOWN_UP, _if(facts.has_spent_its_pass)),
     Row(_S.HELD_OFF, "one pass", _RUN, _DOWN, _if(facts.is_contested)),
+    Row(_S.EXCLUDED, "candidates", _RUN, _DOWN_UP, _if(facts.is_excluded)),
     Row(_S.EXPOSED, "6, 10", _RUN, _DOWN_UP, _if(facts.is_exposed), commands.withdraw),
     Row(_S.DUE, "9, 10", _RUN, _DOWN_UP, _if(facts.needs_an_attempt_on_record), commands.record_attempt),
     Row(_S.DOWN, "9", _RUN, _DOWN, _always, commands.start),

@@ -46,6 +46,7 @@ class Situation(Enum):
     UNGRANTED = "{state}, but the host's grant is missing: {ungranted}"
     SPENT = "{state}; {attempted} in this pass already, trying again in the next"
     HELD_OFF = "down; its port {port} is still named by the route of {other}; waiting until that is withdrawn"
+    EXCLUDED = "{state}; the candidate of an interrupted deploy may still run, and both must not run at once"
     EXPOSED = "{state}, and it may still be routed; the route must provably go first"
     DUE = "{state}, and free to {verb}"
     DOWN = "down, its attempt on record"
@@ -83,6 +84,21 @@ class Situation(Enum):
     OLD_LEAVING = "superseded; the engine is removing it"
     OUTLIVED = "superseded; its successor serves, or none is wanted"
 
+    CANDIDATE_HELD = "left by a deploy; {held}"
+    PROMOTED = "named in ACTIVE or by a marker, so the journal can let go of it"
+    CHOSEN = "named in ACTIVE or by a marker; kept"
+    CANDIDATE_UNREAD = "left by a deploy, but it could not be read ({reason}); kept"
+    CANDIDATE_GONE = "left by a deploy, and gone; only its journal entry is left"
+    NEVER_WAS = "bore a name of this service, and is gone"
+    FOREIGN = "bears a name of this service, but no label says that a deploy of it made it; left alone"
+    CANDIDATE_ROUTED = "bears a name of this service, and a route may lead to it; kept"
+    UNSELECTED = "bears a name of this service, and may be what serves, since nothing that ACTIVE names runs; kept"
+    NAMESAKE = "bears the canonical name of this service, and runs; kept"
+    STALE = "left running by an interrupted deploy"
+    STUBBORN = "left by an interrupted deploy, and it did not stop"
+    LEFT_DOWN = "left by an interrupted deploy, and down"
+    CANDIDATE_LEAVING = "left by a deploy; the engine is removing it"
+
 
 REMEDIES: dict[Situation, str] = {
     Situation.SHUT_UNREAD: "docker inspect {id}",
@@ -98,6 +114,7 @@ REMEDIES: dict[Situation, str] = {
     Situation.UNGRANTED: "grant it in the host policy, or deploy it without",
     Situation.SPENT: "docker logs {id}",
     Situation.HELD_OFF: "gordon-shell once",
+    Situation.EXCLUDED: "gordon-shell once",
     Situation.PORTLESS: "docker port {id}",
     Situation.BLIND: "gordon-shell status",
     Situation.STARTING_YET: "docker inspect {id}",
@@ -107,5 +124,6 @@ REMEDIES: dict[Situation, str] = {
     Situation.BLOCKED: "gordon-shell once",
     Situation.OLD_UNREAD: "docker inspect {id}",
     Situation.OLD_ROUTED: "gordon-shell once",
+    Situation.CANDIDATE_UNREAD: "docker inspect {id}",
 }
 """The situations that are held: without an effect, and yet not as the operator wants it; with the one command that would help."""

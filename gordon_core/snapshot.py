@@ -71,6 +71,31 @@ class Superseded:
     verified: Verified | None = None
 
 
+class NamedAs(Enum):
+    """Which of the names that a deploy gives a container bears: the canonical one, a temporary one, or another."""
+
+    CANONICAL = "canonical"
+    TEMPORARY = "temporary"
+    OTHER = "other"
+
+
+@frozen
+class Candidate:
+    """A container of a deploy that was interrupted, or that merely bears a name which deploys give; and what was seen of it.
+
+    `journalled`: a deploy wrote it down before it started it, and ACTIVE has not named it since. `owned`: its labels say that a
+    deploy of this very service made it. `exclusive`: nothing of its service may run beside it.
+    """
+
+    container_id: str = field(validator=min_len(1))
+    seen: Seen = field()
+    named: NamedAs = NamedAs.TEMPORARY
+    owned: bool = True
+    journalled: bool = True
+    exclusive: bool = False
+    stop_grace_s: float = field(default=DEFAULT_STOP_GRACE_S, validator=ge(0))
+
+
 @frozen
 class Clash:
     """Derived by the planner: a host port that one service's route names while another service's container holds it.
@@ -92,8 +117,8 @@ class Subject:
     `declared` is None for a service that ACTIVE does not (or no longer) name. `unproven`: a withdrawal failed and no read has
     shown more. `inhibited` and `locked` are "" or the reason. `ungranted` names the grants that are missing. `in_flight` is ""
     or the command that this process still waits for. `orphans` are containers that are remembered although nothing names them.
-    `policy_origin` says where the recovery constants of `declared.policy` were set, narrowest first. `clash` is filled in by
-    the planner.
+    `candidates` are what interrupted deploys left of it. `policy_origin` says where the recovery constants of `declared.policy`
+    were set, narrowest first. `clash` is filled in by the planner.
     """
 
     app: str = field(validator=min_len(1))
@@ -111,6 +136,7 @@ class Subject:
     results: tuple[Result, ...] = ()
     superseded: tuple[Superseded, ...] = field(default=())
     orphans: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = field(default=())
     policy_origin: tuple[str, ...] = ()
     clash: Clash | None = field(default=None, eq=False, validator=optional(instance_of(Clash)))
     seen_as: SeenAs = field(init=False, eq=False, repr=False)
@@ -138,6 +164,10 @@ class Subject:
     @superseded.validator
     def _superseded_once(self, _attribute: "Attribute[tuple[Superseded, ...]]", value: tuple[Superseded, ...]) -> None:
         _refuse_repeats("superseded container", (each.container_id for each in value))
+
+    @candidates.validator
+    def _candidates_once(self, _attribute: "Attribute[tuple[Candidate, ...]]", value: tuple[Candidate, ...]) -> None:
+        _refuse_repeats("candidate", (each.container_id for each in value))
 
     @property
     def name(self) -> str:
@@ -175,5 +205,5 @@ def _refuse_repeats(what: str, values: Iterable[object]) -> None:
 
 
 __all__ = [
-    "Clash", "Declared", "HttpCheck", "Intent", "Snapshot", "Subject", "Superseded",
+    "Candidate", "Clash", "Declared", "HttpCheck", "Intent", "NamedAs", "Snapshot", "Subject", "Superseded",
 ]  # fmt: skip

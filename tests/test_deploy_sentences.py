@@ -1,0 +1,71 @@
+"""The words for each step of a deploy."""
+
+from typing import get_args
+
+import pytest
+from attrs import evolve
+
+from gordon_core.deploy_effects import (
+    Activate,
+    AwaitRunning,
+    Create,
+    Delay,
+    DeployEffect,
+    DeployStep,
+    GiveUp,
+    Journal,
+    Pull,
+    Rename,
+    StartCandidate,
+    Watch,
+    Why,
+)
+from gordon_core.deploy_sentences import step_in_words
+from gordon_core.effects import DropCandidate, RemoveCandidate, Start, StopCandidate
+from gordon_core.stages import Stage
+from tests.core_examples import DECLARED, GENERATION, NEW_ID, OLD, STARTED
+
+NEW = evolve(DECLARED, container_id=NEW_ID, revision=4)
+WORDS: list[tuple[DeployStep, str]] = [
+    (Pull("shop:v2"), "fetch image shop:v2"),
+    (Pull("shop:v2", 2.0), "fetch image shop:v2, 2 s from now"),
+    (Create("gordon-shop-web-new", 4), "create container gordon-shop-web-new for revision 4"),
+    (Journal(NEW_ID, "gordon-shop-web-new"), "write the candidate down in the journal"),
+    (StartCandidate(NEW_ID), "start the candidate"),
+    (AwaitRunning(NEW_ID, 30.0), "wait for it to run again, up to 30 s"),
+    (Delay(GENERATION, STARTED, 5.0), "see it run for 5 s"),
+    (Watch(GENERATION, STARTED, 2.0), "watch it serve for 2 s"),
+    (
+        Activate("shop", "web", NEW, DECLARED, OLD),
+        "name container c4nd1da7ec4n in ACTIVE as revision 4 with 80/tcp at 32768 and mark 9bd01e55c0aa for retirement",
+    ),
+    (
+        Activate("shop", "web", evolve(NEW, ports=(), binds=()), None, None),
+        "name container c4nd1da7ec4n in ACTIVE as revision 4",
+    ),
+    (Rename(NEW_ID, "gordon-shop-web"), "rename it to gordon-shop-web"),
+    (GiveUp(Why.NAMELESS), "give up, since every name that it could have is taken"),
+    (GiveUp(Why.STORE, NEW_ID, "the disk is full"), "give up, since the state could not be written: the disk is full"),
+    (Start(GENERATION), "start it"),
+    (StopCandidate("shop", "web", NEW_ID, 20.0), "stop it, with 20 s to stop in"),
+    (RemoveCandidate("shop", "web", NEW_ID), "remove it by force, and keep its volumes"),
+    (DropCandidate("shop", "web", NEW_ID), "take it out of the journal"),
+]
+
+
+@pytest.mark.parametrize(("step", "words"), WORDS, ids=[type(each).__name__ for each, _ in WORDS])
+def test_a_step_reads_aloud(step: DeployStep, words: str) -> None:
+    assert words == step_in_words(step)
+
+
+def test_every_step_that_only_deploys_have_is_said_here() -> None:
+    assert set(get_args(DeployEffect)) <= {type(each) for each, _ in WORDS}
+
+
+def test_the_sentence_of_each_stage_and_reason_is_its_own_and_a_clause() -> None:
+    assert len(Stage) == len({each.value for each in Stage})
+    assert [] == [
+        each.name
+        for each in (*Stage, *Why)
+        if each.value.endswith(".") or (each.value[:1].isupper() and not each.value.startswith("ACTIVE"))
+    ]
