@@ -1,4 +1,5 @@
-"""The Engine port over docker-py's low-level client: one HTTP request per call, no retry, and the engine's own words on failure.
+"""The Engine port over docker-py's low-level client: one HTTP request per call, few where Docker has no single one, no retry,
+and the engine's own words on failure.
 
 docker-py costs a quarter of a second to import, so nothing here imports it before an engine is opened. One instance serves
 many threads: the sessions are only read after they are made, and their connections come from a pool.
@@ -8,38 +9,31 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
-from attrs import frozen
+from attrs import evolve
 
-from gordon_core.effects import Done, Outcome, Refused, Unknown
-from gordon_core.observation import Gone
-from gordon_shell import docker_endpoint, docker_json
-from gordon_shell.docker_endpoint import Endpoint, Tls
+from gordon_core.blueprint import Blueprint, Image, Made, Variable
+from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
+from gordon_core.observation import TIMED_OUT, Gone, ProbeResult
+from gordon_shell import docker_endpoint, docker_json, docker_made
+from gordon_shell.docker_clients import DEFAULT_TIMEOUTS, Clients, Timeouts, open_clients
+from gordon_shell.docker_create import creation
+from gordon_shell.docker_endpoint import Endpoint
 from gordon_shell.docker_failures import Failure, blame, foreign, translate
+from gordon_shell.docker_fields import Table, expect, table_at, text_at
+from gordon_shell.docker_pull import pull, pull_blame
 from gordon_shell.errors import EngineError
 from gordon_shell.ports import Details, Row
-
-if TYPE_CHECKING:
-    from docker import APIClient
-    from docker.tls import TLSConfig
+from gordon_shell.redaction import hidden, redacted
 
 T = TypeVar("T")
-_POOL_SIZE = 32
-
-
-@frozen
-class Timeouts:
-    """How long the engine may take to answer, in seconds: to a read, and to a command on top of the grace that it carries."""
-
-    read_s: float = 10.0
-    command_s: float = 30.0
 
 
 class DockerEngine:
     """A Docker engine of 20.10 or later. Making one does not connect."""
 
-    def __init__(self, endpoint: Endpoint, timeouts: Timeouts = Timeouts()) -> None:
+    def __init__(self, endpoint: Endpoint, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> None:
         """Prepare to speak with the engine there. Raise EngineError for an address or a certificate that cannot be used."""
         self._endpoint = endpoint
         self._timeouts = timeouts
@@ -47,25 +41,19 @@ class DockerEngine:
         self._clients = self._open(endpoint.api_version)
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ, timeouts: Timeouts = Timeouts()) -> Self:
+    def from_environment(cls, environ: Mapping[str, str] = os.environ, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> Self:
         """Speak with the engine that the Docker CLI would speak with (see `docker_endpoint`). Raise EngineError."""
         return cls(docker_endpoint.endpoint(environ), timeouts)
 
     def rows(self) -> tuple[Row, ...]:
         """List every container in one call. Raise EngineError."""
         answer = self._call(lambda clients: docker_json.rows(clients.reading.containers(all=True)))
-        if isinstance(answer, Failure):
-            raise self._error(answer, "the list of containers")
-        return answer
+        return self._had(answer, "the list of containers")
 
     def inspect(self, container_id: str) -> Details | Gone:
         """Read one container; Gone only if the engine said that there is none. Raise EngineError."""
-        answer = self._call(lambda clients: docker_json.details(clients.reading.inspect_container(container_id)))
-        if not isinstance(answer, Failure):
-            return answer
-        if answer.is_absence():
-            return Gone()
-        raise self._error(answer, f"the inspection of {container_id[:12]}")
+        answer = self._call(lambda clients: _details(clients.reading.inspect_container(container_id)))
+        return self._sought(answer, f"the inspection of {container_id[:12]}")
 
     def start(self, container_id: str) -> Outcome:
         """Start it. One that runs already is Done."""
@@ -79,12 +67,65 @@ class DockerEngine:
         """Stop it within its grace. One that is down already is Done."""
         return self._command("stop", lambda clients: clients.commanding.stop(container_id, math.ceil(grace_s)))
 
-    def remove(self, container_id: str) -> Outcome:
-        """Remove a container that is down, and not its volumes. One that is gone already is Done."""
-        answer = self._call(lambda clients: clients.commanding.remove_container(container_id))
+    def remove(self, container_id: str, *, force: bool = False) -> Outcome:
+        """Remove a container that is down, or by force one that runs, and not its volumes. One that is gone already is Done."""
+        answer = self._call(lambda clients: clients.commanding.remove_container(container_id, force=force))
         if isinstance(answer, Failure) and answer.is_absence():
             return Done()
         return self._outcome("remove", answer)
+
+    def image(self, reference: str) -> Image | Gone:
+        """Read an image by name or ID; Gone only if the engine said that it has none, or can have none. Raise EngineError."""
+        answer = self._call(lambda clients: docker_made.image(clients.inspect_image(reference)))
+        return self._sought(answer, f"the inspection of the image {reference}")
+
+    def pull(self, reference: str) -> Outcome:
+        """Have the engine fetch an image, with the credentials of the Docker CLI."""
+        answer = self._call(lambda clients: pull(clients.commanding, reference, self._timeouts.pull_s))
+        outcome = self._outcome("pull", answer)
+        if isinstance(answer, Failure) and isinstance(outcome, Refused):
+            return Refused(answer.words, pull_blame(answer, reference))
+        return outcome
+
+    def create(self, name: str, blueprint: Blueprint, labels: Mapping[str, str]) -> Outcome:
+        """Create a container and connect it to its networks; if that fails, it is removed again."""
+        try:
+            wanted = creation(blueprint, labels)
+        except ValueError as error:
+            return hidden(Refused(str(error), Fault.WORKLOAD), blueprint.environment)
+        made = self._call(lambda clients: _id(clients.create(wanted.body, name)))
+        if isinstance(made, Failure):
+            return hidden(self._outcome("create", made), blueprint.environment)
+        for network, aliases in wanted.further:
+            connected = self._connect(made, network, aliases)
+            if connected != Done():
+                return hidden(self._undone(made, connected), blueprint.environment)
+        return Done()
+
+    def rename(self, container_id: str, name: str) -> Outcome:
+        """Give a container another name. One that bears it already is Done."""
+        answer = self._call(lambda clients: clients.commanding.rename(container_id, name))
+        if isinstance(answer, Failure) and answer.is_so_already():
+            return Done()
+        return self._outcome("rename", answer)
+
+    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
+        """Return its last lines of output, oldest first; for a value of its environment stands its name. Raise EngineError."""
+        what = f"the output of {container_id[:12]}"
+        environment = self._had(self._call(lambda clients: _environment(clients.reading.inspect_container(container_id))), what)
+        output = self._had(self._call(lambda clients: clients.reading.logs(container_id, tail=max(0, lines))), what)
+        text = redacted(output.decode("utf-8", "replace"), environment).removesuffix("\n")
+        return tuple(each.rstrip("\r") for each in text.split("\n"))[-lines:] if text and lines > 0 else ()
+
+    def made(self, container_id: str) -> Made | Gone:
+        """Read what a container was made from, beyond its image and the engine's defaults. Raise EngineError."""
+        what = f"the inspection of {container_id[:12]}"
+        whole = self._sought(self._call(lambda clients: clients.reading.inspect_container(container_id)), what)
+        if isinstance(whole, Gone):
+            return whole
+        image = self._sought(self._call(lambda clients: _image_config(clients, whole)), f"{what}'s image")
+        own = {} if isinstance(image, Gone) else image  # removed by force: then nothing is known to be the image's
+        return self._had(self._call(lambda clients: docker_made.made(whole, own, clients.reading.info())), what)
 
     def close(self) -> None:
         """Close the connections that are idle; a later call opens new ones."""
@@ -98,7 +139,21 @@ class DockerEngine:
         """Close the connections."""
         self.close()
 
-    def _command(self, verb: str, do: "Callable[[_Clients], None]") -> Outcome:
+    def _connect(self, container_id: str, network: str, aliases: tuple[str, ...]) -> Outcome:
+        return self._command(
+            "connect",
+            lambda clients: clients.commanding.connect_container_to_network(container_id, network, aliases=list(aliases)),
+        )
+
+    def _undone(self, container_id: str, outcome: Outcome) -> Outcome:
+        """Remove what was made by half, and return why it was; it never ran, so its own volumes hold nothing."""
+        answer = self._call(lambda clients: clients.commanding.remove_container(container_id, v=True, force=True))
+        if answer is None or answer.is_absence() or isinstance(outcome, Done):
+            return outcome
+        left = f"{outcome.reason}; and {container_id[:12]}, made for this, could not be removed again: {answer.words}"
+        return evolve(outcome, reason=left)
+
+    def _command(self, verb: str, do: Callable[[Clients], None]) -> Outcome:
         return self._outcome(verb, self._call(do))
 
     def _outcome(self, verb: str, answer: Failure | None) -> Outcome:
@@ -108,7 +163,15 @@ class DockerEngine:
             return Unknown(f"the engine at {self._endpoint.host} did not answer the {verb}: {answer.words}")
         return Refused(f"{answer.words} (the engine answered {answer.status})", blame(answer))
 
-    def _call(self, do: "Callable[[_Clients], T]") -> T | Failure:
+    def _sought(self, answer: T | Failure, what: str) -> T | Gone:
+        return Gone() if isinstance(answer, Failure) and answer.is_absence() else self._had(answer, what)
+
+    def _had(self, answer: T | Failure, what: str) -> T:
+        if isinstance(answer, Failure):
+            raise self._error(answer, what)
+        return answer
+
+    def _call(self, do: Callable[[Clients], T]) -> T | Failure:
         """Make one call. Only one that the engine refused to look at, for the API version, is made again in its version."""
         clients = self._clients
         answer = self._once(clients, do)
@@ -118,19 +181,15 @@ class DockerEngine:
         self._clients = self._open(oldest)
         return self._once(self._clients, do)
 
-    def _once(self, clients: "_Clients", do: "Callable[[_Clients], T]") -> T | Failure:
+    def _once(self, clients: Clients, do: Callable[[Clients], T]) -> T | Failure:
         try:
             return do(clients)
         except self._foreign as error:
             return translate(error)
 
-    def _open(self, version: str) -> "_Clients":
+    def _open(self, version: str) -> Clients:
         try:
-            return _Clients(
-                version,
-                _open(self._endpoint, version, self._timeouts.read_s),
-                _open(self._endpoint, version, self._timeouts.command_s),
-            )
+            return open_clients(self._endpoint, version, self._timeouts)
         except self._foreign as error:
             words = translate(error).words.rstrip(".")
             message = (
@@ -151,50 +210,34 @@ class DockerEngine:
 _REMEDIES = {"permission denied": "run this as a user who may use its socket (group docker, or root)"}
 
 
-@frozen
-class _Clients:
-    """docker-py keeps one timeout per client, so there are two."""
-
-    version: str
-    reading: "APIClient"
-    commanding: "APIClient"
-
-    def close(self) -> None:
-        self.reading.close()
-        self.commanding.close()
+def _id(answer: object) -> str:
+    return expect(expect(answer, dict, "the container").get("Id"), str, "its ID")
 
 
-def _open(endpoint: Endpoint, version: str, timeout_s: float) -> "APIClient":
-    from docker import APIClient  # noqa: PLC0415 - see the module's docstring
-    from docker.utils import parse_host  # noqa: PLC0415 - likewise
-    from requests.adapters import HTTPAdapter  # noqa: PLC0415 - likewise
-
-    from gordon_shell.docker_transport import ClosingAdapter  # noqa: PLC0415 - likewise
-
-    client = APIClient(
-        base_url=endpoint.host,
-        version=version,
-        timeout=timeout_s,  # type: ignore[arg-type]  # it takes fractions; its stubs do not know
-        tls=_tls(endpoint.tls),
-        use_ssh_client=True,
-        max_pool_size=_POOL_SIZE,
-    )
-    client.trust_env = False  # no proxy between us and the engine; and it is read anew for each request otherwise
-    address = str(parse_host(endpoint.host, tls=endpoint.tls is not None))
-    match address.partition("://")[0]:
-        case "http+unix":
-            client.mount("http+docker://", ClosingAdapter(address, timeout_s, max_pool_size=_POOL_SIZE))  # type: ignore[arg-type]
-        case "http" | "https":
-            client.mount(address, HTTPAdapter(pool_maxsize=_POOL_SIZE, max_retries=0))
-        case _:
-            pass  # ssh: docker-py has its own
-    return client
+def _environment(answer: object) -> tuple[Variable, ...]:
+    return docker_made.variables(table_at(expect(answer, dict, "the container"), "Config"))
 
 
-def _tls(tls: Tls | None) -> "TLSConfig | bool":
-    from docker.tls import TLSConfig  # noqa: PLC0415 - see the module's docstring
+def _details(answer: object) -> Details:
+    """Read an inspection; for a value of its environment stands its name, whatever its health checks and its end say."""
+    details = docker_json.details(answer)
+    container = details.container
+    results, end = container.health.results, container.exit
+    if not any(each.output for each in results) and (end is None or not end.error):
+        return details
+    environment = _environment(answer)
+    health = evolve(container.health, results=tuple(_without_values(each, environment) for each in results))
+    end = evolve(end, error=redacted(end.error, environment)) if end is not None else None
+    return evolve(details, container=evolve(container, health=health, exit=end))
 
-    if tls is None:
-        return False
-    pair = (tls.certificate, tls.key) if tls.certificate or tls.key else None
-    return TLSConfig(client_cert=pair, ca_cert=tls.authority or None, verify=tls.verify)
+
+def _without_values(result: ProbeResult, environment: tuple[Variable, ...]) -> ProbeResult:
+    own = TIMED_OUT if result.output.startswith(TIMED_OUT) else ""  # the engine's word, and evidence
+    return evolve(result, output=own + redacted(result.output.removeprefix(own), environment))
+
+
+def _image_config(clients: Clients, container: Table) -> Table:
+    return docker_made.config_of(clients.inspect_image(text_at(container, "Image")))
+
+
+__all__ = ["DockerEngine", "Timeouts"]

@@ -10,6 +10,8 @@ from attrs import frozen
 from gordon_core.effects import Fault
 
 _ABSENT = "no such container"
+_NO_IMAGE = "no such image"
+_SO_ALREADY = "same name as its current name"
 _TOO_OLD = re.compile(r"client version \S+ is too old\. Minimum supported API version is ([0-9.]+)")
 
 
@@ -21,8 +23,16 @@ class Failure:
     words: str
 
     def is_absence(self) -> bool:
-        """Tell whether the engine said that there is no such container; any other 404 does not say so."""
-        return self.status == 404 and _ABSENT in self.words.lower()  # noqa: PLR2004 - not found
+        """Tell whether the engine said that there is no such container or image; any other 404 does not say so.
+
+        400: there can be no image with a name like that.
+        """
+        words = self.words.lower()
+        return (self.status == 404 and _ABSENT in words) or (self.status in (400, 404) and _NO_IMAGE in words)  # noqa: PLR2004
+
+    def is_so_already(self) -> bool:
+        """Tell whether a container is to be given the name that it has."""
+        return _SO_ALREADY in self.words
 
     def oldest_version(self) -> str:
         """Return the oldest API version that the engine speaks if it refused ours as too old, or ""."""

@@ -12,6 +12,7 @@ from typing import Self
 
 from attrs import field, frozen
 
+from gordon_core.blueprint import Blueprint, Image, Made
 from gordon_core.effects import Generation, Outcome
 from gordon_core.memory import Memory, Verified
 from gordon_core.observation import Binds, Clock, Container, Gone, HealthStatus, PortBinding, Protocol, Status
@@ -64,6 +65,15 @@ class Details:
     asked_ports: tuple[PortBinding, ...] = ()
 
 
+OWNER_LABELS = ("gordon.app", "gordon.service")
+"""The labels with which a deploy marks a container as one of its app and its service."""
+REVISION_LABEL = "gordon.revision"
+DEPLOY_LABEL = "gordon.deploy"
+"""The label that names the one deploy that made a container."""
+HTTP_LABEL = "gordon.http"
+"""The label of a container or an image that names its HTTP check: [PORT]/PATH."""
+
+
 class Engine(Interface):
     """A Docker engine. Every call is bounded in time; a stop or restart is given its grace on top of that."""
 
@@ -82,8 +92,30 @@ class Engine(Interface):
     def stop(self, container_id: str, grace_s: float) -> Outcome:
         """Stop it within its grace. One that is down already is Done."""
 
-    def remove(self, container_id: str) -> Outcome:
-        """Remove a container that is down, and not its volumes. One that is gone already is Done."""
+    def remove(self, container_id: str, *, force: bool = False) -> Outcome:
+        """Remove a container that is down (by `force` one that runs, too), and not its volumes. One that is gone is Done."""
+
+    def image(self, reference: str) -> Image | Gone:
+        """Read an image by name or ID; Gone only if the engine said that it has none. Raise EngineError."""
+
+    def pull(self, reference: str) -> Outcome:
+        """Have the engine fetch an image, within minutes. Refused by REGISTRY: it could not be reached, and may be yet."""
+
+    def create(self, name: str, blueprint: Blueprint, labels: Mapping[str, str]) -> Outcome:
+        """Create a container that Docker itself never restarts, its ports bound on loopback; `labels` are added to its own.
+
+        No reason that this returns shows the value of an environment variable. CONFLICT: the name is taken.
+        """
+
+    def rename(self, container_id: str, name: str) -> Outcome:
+        """Give a container another name. One that bears it already is Done. CONFLICT: the name is taken."""
+
+    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
+        """Return its last lines of output, oldest first, with names for the values of its environment. Raise EngineError."""
+
+    def made(self, container_id: str) -> Made | Gone:
+        """Read what a container was made from; what is as its image has it, or the engine's default, is left out, and so are
+        the labels of deploys (OWNER_LABELS and the like). Raise EngineError."""
 
 
 @frozen
@@ -94,6 +126,26 @@ class Marker:
     stop_grace_s: float = DEFAULT_STOP_GRACE_S
     binds: Binds = ()
     verified: Verified | None = None
+
+
+@frozen
+class Journalled:
+    """A candidate in the journal: written down before it starts, taken out when ACTIVE names it or it is gone."""
+
+    container_id: str
+    name: str
+    stop_grace_s: float = DEFAULT_STOP_GRACE_S
+    exclusive: bool = False
+
+
+@frozen
+class Deployed:
+    """What one revision of a service was made of, for a way back. No value of an environment variable is ever stored."""
+
+    revision: int
+    container_id: str
+    image_id: str
+    blueprint: Blueprint
 
 
 @frozen
@@ -113,6 +165,7 @@ class Stored:
     unproven: bool = False
     markers: tuple[Marker, ...] = ()
     orphans: tuple[str, ...] = ()
+    candidates: tuple[Journalled, ...] = ()
 
 
 class StateStore(Interface):
@@ -127,15 +180,36 @@ class StateStore(Interface):
     def read_service(self, app: str, service: str) -> Stored | None:
         """Return one service as it is now, or None where the store holds nothing of it. Raise StoreError."""
 
-    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
+    def activate(  # noqa: PLR0913, PLR0917 - all that has to be of one transaction
+        self,
+        app: str,
+        service: str,
+        declared: Declared,
+        expected_revision: int,
+        superseded: Marker | None,
+        deployed: tuple[Deployed, ...] = (),
+    ) -> Outcome:
         """Name a container in ACTIVE, if ACTIVE still has `expected_revision` (0: has no such service).
 
-        One transaction with the marker of the container that it supersedes. The new revision must be larger; one that is not is
-        refused (CONFLICT).
+        One transaction with the marker of the container that it supersedes, with what this and the former revision were made of,
+        and with the end of its own marker and journal entry. The new revision must be larger; one that is not is refused
+        (CONFLICT).
         """
 
+    def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:
+        """Write a candidate down before it starts."""
+
+    def drop_candidate(self, app: str, service: str, container_id: str) -> Outcome:
+        """Take a candidate out of the journal."""
+
+    def deployed(self, app: str, service: str) -> tuple[Deployed, ...]:
+        """Return what the latest revisions were made of (ten at most), the newest first. Raise StoreError."""
+
     def deactivate(self, generation: Generation) -> Outcome:
-        """Take a service out of ACTIVE, if ACTIVE still names this generation. Its unproven mark stays."""
+        """Take a service out of ACTIVE, if ACTIVE still names this generation, with what its revisions were made of.
+
+        Its unproven mark and its journal stay.
+        """
 
     def persist_binds(self, generation: Generation, binds: Binds) -> Outcome:
         """Put the binds on record, if ACTIVE still names this generation (else Refused with CONFLICT). () releases the claims."""

@@ -63,6 +63,7 @@ class Containers:
         self.host = host
         self.prefix = f"gordon-{uuid.uuid4().hex[:8]}"
         self._made: list[str] = []
+        self._images: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +72,9 @@ class Containers:
         for each in self._made:
             with contextlib.suppress(NotFound):
                 self.client.remove_container(each, force=True, v=True)
+        for each in self._images:
+            with contextlib.suppress(NotFound):
+                self.client.remove_image(each, force=True)
         self.client.close()
 
     def create(  # noqa: PLR0913 - what Docker can be told, by name
@@ -113,6 +117,23 @@ class Containers:
         container_id = str(made["Id"])
         self._made.append(container_id)
         return container_id
+
+    def adopt(self, container_id: str) -> None:
+        """Have one that somebody else created removed as well."""
+        self._made.append(container_id)
+
+    def commit(self, own: Mapping[str, object]) -> str:
+        """Make an image with this config (as the engine has it), remove it at the end, and return its name."""
+        base = str(self.client.create_container(IMAGE, list(SILENT))["Id"])
+        name = f"{self.prefix}-{len(self._images)}"
+        self.client.commit(base, name, "1", conf=dict(own))
+        self.client.remove_container(base, force=True)
+        self._images.append(f"{name}:1")
+        return f"{name}:1"
+
+    def forget_image(self, name: str) -> None:
+        """Have an image that somebody else made removed at the end."""
+        self._images.append(name)
 
     def run(self, *command: str, **wishes: object) -> str:
         """Create a container as `create` does, start it, and return its ID."""

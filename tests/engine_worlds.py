@@ -1,19 +1,25 @@
 """The worlds behind the Engine and Prober ports, simulated and real: what can happen to containers behind a port's back."""
 
+import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
+from gordon_core.blueprint import Blueprint, Variable
+from gordon_core.effects import Done, Fault
 from gordon_core.observation import Bind, Binds, Container, Port, PortBinding
+from gordon_shell.docker_create import creation
 from gordon_shell.docker_endpoint import Endpoint
 from gordon_shell.docker_engine import DockerEngine, Timeouts
 from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.memory.engine import MemoryEngine
+from gordon_shell.memory.images import SimulatedImage
 from gordon_shell.memory.prober import MemoryProber
 from gordon_shell.ports import Details, Engine, Mount, Prober
 from gordon_shell.prober import SocketProber
-from tests.engine_fixtures import SILENT, Containers, PrivateEngine, web
+from tests.engine_fixtures import IMAGE, SILENT, Containers, PrivateEngine, web
+from tests.registry import Registry
 
 PATIENCE_S = 20.0
 HTTP = Port(80)
@@ -62,6 +68,36 @@ class World(ABC):
         """Let that much time pass."""
 
     @abstractmethod
+    def image(self, own: Blueprint, ports: tuple[Port, ...] = ()) -> str:
+        """Make an image with this config, and return its name."""
+
+    @abstractmethod
+    def name(self) -> str:
+        """Return a name that no container bears."""
+
+    @abstractmethod
+    def printing(self, *lines: str, environment: tuple[Variable, ...] = ()) -> Blueprint:
+        """Return what makes a container that prints these lines and runs on."""
+
+    @abstractmethod
+    def offered(self) -> str:
+        """Return the name of an image that its registry serves, and that the engine does not have yet."""
+
+    @abstractmethod
+    def withheld(self) -> str:
+        """Return the name of an image that its registry does not have."""
+
+    @abstractmethod
+    def unreached(self) -> str:
+        """Return the name of an image whose registry refuses connections."""
+
+    def created(self, blueprint: Blueprint, labels: Mapping[str, str] | None = None, name: str = "") -> str:
+        """Create a container by the port, and return its ID."""
+        name = name or self.name()
+        assert Done() == self.engine.create(name, blueprint, labels or {})
+        return next(each.container_id for each in self.engine.rows() if each.name == name)
+
+    @abstractmethod
     def kill_engine(self) -> None: ...
 
     @abstractmethod
@@ -97,6 +133,7 @@ class MemoryWorld(World):
     def __init__(self, *, live_restore: bool = False) -> None:
         self.clock = MemoryClock()
         self.engine: MemoryEngine = MemoryEngine(self.clock)
+        self.engine.images.add(IMAGE, SimulatedImage("sha256:0"))
         self.prober = MemoryProber(self.engine)
         self._live_restore = live_restore
         self._made = 0
@@ -124,6 +161,32 @@ class MemoryWorld(World):
                         stop_grace_s=grace_s, restart_policy="unless-stopped")  # fmt: skip
         self.engine.add(one)
         return one.container_id
+
+    def image(self, own: Blueprint, ports: tuple[Port, ...] = ()) -> str:
+        self._made += 1
+        name = f"image-{self._made}:1"
+        self.engine.images.add(name, SimulatedImage(f"sha256:{self._made:064x}", own=own, ports=ports))
+        return name
+
+    def name(self) -> str:
+        self._made += 1
+        return f"name-{self._made}"
+
+    def printing(self, *lines: str, environment: tuple[Variable, ...] = ()) -> Blueprint:
+        image = self.image(Blueprint("own"))
+        self.engine.images.add(image, SimulatedImage("sha256:1", Behaviour(says=lines)))
+        return Blueprint(image, environment=environment)
+
+    def offered(self) -> str:
+        self.engine.images.serve("registry:5000/offered:1", SimulatedImage("sha256:2"))
+        return "registry:5000/offered:1"
+
+    def withheld(self) -> str:
+        return "registry:5000/withheld:1"
+
+    def unreached(self) -> str:
+        self.engine.refuse("pull", "closed:5000/x", "dial tcp: connect: connection refused", Fault.REGISTRY)
+        return "closed:5000/x"
 
     def pause(self, container_id: str) -> None:
         self.engine.pause(container_id)
@@ -156,8 +219,14 @@ class DockerWorld(World):
         self._containers = containers
         self._spare = spare
         self._flags = flags
+        self._registry: Registry | None = None
+        self._named = 0
 
     def close(self) -> None:
+        if self._registry is not None:
+            self._registry.close()
+        for each in self._containers.client.containers(all=True, filters={"name": self._containers.prefix}):
+            self._containers.adopt(each["Id"])
         self.engine.close()
         self.prober.close()
 
@@ -181,6 +250,41 @@ class DockerWorld(World):
         return self._containers.create(
             labels=labels, binds=(bind,), devices=(device,), stop_timeout_s=grace_s, restart_policy="unless-stopped"
         )
+
+    def image(self, own: Blueprint, ports: tuple[Port, ...] = ()) -> str:
+        body = creation(own, {}).body
+        given = {
+            each: body[each]
+            for each in ("Env", "Labels", "Cmd", "Entrypoint", "User", "WorkingDir", "Healthcheck")
+            if each in body
+        }
+        return self._containers.commit({"Cmd": [], **given, "ExposedPorts": {str(each): {} for each in ports}})
+
+    def name(self) -> str:
+        self._named += 1
+        return f"{self._containers.prefix}-n{self._named}"
+
+    def printing(self, *lines: str, environment: tuple[Variable, ...] = ()) -> Blueprint:
+        script = 'for each; do echo "$each"; done; exec sleep 1000'
+        return Blueprint(IMAGE, ("sh", "-c", script, "sh", *lines), environment=environment)
+
+    def offered(self) -> str:
+        name = f"{self._serve()}/{self._containers.prefix}:1"
+        self._containers.forget_image(name)
+        return name
+
+    def withheld(self) -> str:
+        return f"{self._serve()}/withheld:1"
+
+    def unreached(self) -> str:
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            return f"127.0.0.1:{closed.getsockname()[1]}/x"
+
+    def _serve(self) -> str:
+        if self._registry is None:
+            self._registry = Registry(self._containers.prefix)
+        return self._registry.address
 
     def pause(self, container_id: str) -> None:
         self._containers.client.pause(container_id)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from gordon_core.blueprint import Blueprint
 from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
 from gordon_core.observation import Gone
 from gordon_shell.docker_endpoint import Endpoint
@@ -17,12 +18,15 @@ from tests.fake_daemon import Answer, Daemon, fake_daemon
 
 ID = "4f2a" * 16
 PATIENT = Timeouts(10.0, 10.0)
-HASTY = Timeouts(0.2, 0.2)
+HASTY = Timeouts(0.2, 0.2, 0.2)
 CALLS: dict[str, Callable[[DockerEngine], Outcome]] = {
     "start": lambda engine: engine.start(ID),
     "stop": lambda engine: engine.stop(ID, 0.0),
     "restart": lambda engine: engine.restart(ID, 0.0),
     "remove": lambda engine: engine.remove(ID),
+    "rename": lambda engine: engine.rename(ID, "n"),
+    "create": lambda engine: engine.create("n", Blueprint("i"), {}),
+    "pull": lambda engine: engine.pull("i"),
 }
 
 

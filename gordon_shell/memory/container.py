@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from attrs import evolve, field, frozen
 from attrs.validators import ge, gt
 
+from gordon_core.blueprint import Made
 from gordon_core.observation import (
     Clock,
     Container,
@@ -32,7 +33,8 @@ class Behaviour:
 
     `checks` are the results of its health check, one every `check_every_s`, of which the last is repeated; () means that it has
     no health check. It is unhealthy after `check_retries` failures in a row. `answers` is the status of every HTTP path.
-    `exits_after_s` None: it runs until it is stopped, for which it takes `stops_in_s`.
+    `exits_after_s` None: it runs until it is stopped, for which it takes `stops_in_s`. `says` are the lines that it prints at
+    each start.
     """
 
     exits_after_s: float | None = None
@@ -44,6 +46,7 @@ class Behaviour:
     check_every_s: float = field(default=5.0, validator=gt(0))
     check_retries: int = field(default=1, validator=ge(1))
     stops_in_s: float = field(default=0.0, validator=ge(0))
+    says: tuple[str, ...] = ()
 
 
 @frozen
@@ -51,6 +54,7 @@ class Simulated:
     """A container of the memory engine, created and not started unless told otherwise.
 
     `publishes` pairs its ports with fixed host ports, or with 0 for an ephemeral one. A restart policy is shown, not followed.
+    `lines` is what it printed; `made` what it was made from, None for one that was put into the engine ready-made.
     """
 
     container_id: str
@@ -69,6 +73,8 @@ class Simulated:
     ended_s: float = 0.0
     ports: tuple[PortBinding, ...] = ()
     exit: Exit = NOT_ENDED
+    lines: tuple[str, ...] = ()
+    made: Made | None = None
 
     def is_alive(self) -> bool:
         """Tell whether it runs or is paused."""
@@ -77,7 +83,10 @@ class Simulated:
     def started(self, clock: Clock, ports: tuple[PortBinding, ...], serial: int) -> "Simulated":
         """Return it as it is right after a start; `serial` keeps the names of two executions of one instant apart."""
         at = timestamp(clock.wall_s, serial)
-        return evolve(self, status=Status.RUNNING, started_at=at, started_s=clock.boot_s, ports=ports, exit=NOT_ENDED)
+        lines = self.lines + self.behaviour.says
+        return evolve(
+            self, status=Status.RUNNING, started_at=at, started_s=clock.boot_s, ports=ports, exit=NOT_ENDED, lines=lines
+        )
 
     def ended(self, clock: Clock, code: int) -> "Simulated":
         """Return it as it is after it ended with that exit code."""

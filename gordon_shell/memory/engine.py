@@ -1,48 +1,41 @@
-"""The Engine port in memory: simulated containers, and what an operator, a crash or the engine itself does to them.
+"""The Engine port in memory: simulated containers and images, with the faults of an engine on cue.
 
-It behaves as a Docker engine was seen to: ephemeral ports go from 32768 to whoever starts first and are free again at the end
-of an execution, an engine that is killed takes its containers with it unless it has live-restore, and a refused start leaves
-its error on the container.
+It answers as a Docker engine was seen to: a refused start leaves its error on the container, a name is borne once, and what is
+down is removed without force.
 """
 
-import threading
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Mapping
 
 from attrs import evolve
 
+from gordon_core.blueprint import Blueprint, Image, Made
 from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
-from gordon_core.observation import Gone, HealthStatus, PortBinding, Protocol, Status
+from gordon_core.observation import Gone, HealthStatus, PortBinding, Status
 from gordon_shell.errors import EngineError
-from gordon_shell.memory.container import Behaviour, Simulated
+from gordon_shell.memory.container import Simulated
+from gordon_shell.memory.containers import FIRST_EPHEMERAL, MemoryContainers, handed_out
+from gordon_shell.memory.cues import Call, Cues
+from gordon_shell.memory.images import MemoryImages, made_of
 from gordon_shell.memory.uptime import status_text
 from gordon_shell.ports import Details, Row, TimeSource
+from gordon_shell.redaction import hidden, redacted
 
-FIRST_EPHEMERAL = 32768
-_KILLED = 137
 _REFUSED = 128
-_PAUSED = {Status.RUNNING: Status.PAUSED}
-_UNPAUSED = {Status.PAUSED: Status.RUNNING}
-_NO_REFUSAL = Refused("", Fault.WORKLOAD)
 
 
-class MemoryEngine:
-    """Containers that live in this object, in the time of `time`. Many threads may use one."""
+class MemoryEngine(MemoryContainers):
+    """An engine whose containers live in this object, in the time of `time`. Many threads may use one.
+
+    `images` are those that it has, and those of its registries.
+    """
 
     def __init__(self, time: TimeSource) -> None:
-        """Have no containers."""
-        self.time = time
-        self._lock = threading.RLock()
-        self._containers: dict[str, Simulated] = {}
-        self._refusals: dict[str, Refused] = {}
-        self._hangs_s: dict[str, float] = {}
-        self._unreachable = ""
+        """Have no containers and no images."""
+        super().__init__(time)
+        self.images = MemoryImages()
+        self._cues = Cues()
         self._starts = 0
-
-    def add(self, *containers: Simulated) -> None:
-        """Create containers, or put others in the place of those with the same ID."""
-        with self._lock:
-            self._containers |= {each.container_id: each for each in containers}
+        self._creations = 0
 
     def rows(self) -> tuple[Row, ...]:
         """List every container. Raise EngineError while unreachable."""
@@ -50,7 +43,7 @@ class MemoryEngine:
 
     def inspect(self, container_id: str) -> Details | Gone:
         """Read one container. Raise EngineError while unreachable."""
-        one = next((each for each in self._read() if each.container_id == container_id), None)
+        one = self._find(container_id)
         if one is None:
             return Gone()
         seen = one.seen(self.time.now())
@@ -72,81 +65,72 @@ class MemoryEngine:
         one = self._admit(container_id)
         if not isinstance(one, Simulated):
             return one
+        refusal = self._cues.refusal("stop", container_id)
+        if refusal is not None:
+            return refusal
         if one.is_alive():
             self.time.sleep(min(one.behaviour.stops_in_s, grace_s))
             self._change(container_id, lambda each: each.stopped(self.time.now(), grace_s) if each.is_alive() else each)
         return Done()
 
-    def remove(self, container_id: str) -> Outcome:
-        """Remove a container that is down. One that is gone already is Done."""
+    def remove(self, container_id: str, *, force: bool = False) -> Outcome:
+        """Remove a container that is down, or by force one that runs. One that is gone already is Done."""
         one = self._admit(container_id)
         match one:
-            case Simulated() if one.is_alive():
-                return Refused(f"You cannot remove a running container {container_id}", Fault.CONFLICT)
             case Simulated():
-                self.delete(container_id)
-                return Done()
+                return self._cues.refusal("remove", container_id) or self._remove(container_id, force=force)
             case Refused():
                 return Done()  # the only refusal at the door: there is no such container
             case _:
                 return one
 
-    def kill(self, container_id: str, exit_code: int = _KILLED) -> None:
-        """End its execution behind the back of whoever started it."""
-        self._change(container_id, lambda one: one.ended(self.time.now(), exit_code) if one.is_alive() else one)
+    def image(self, reference: str) -> Image | Gone:
+        """Read an image by name or ID. Raise EngineError while unreachable."""
+        self._read()
+        image = self.images.find(reference)
+        return Gone() if image is None else image.seen()
 
-    def pause(self, container_id: str) -> None:
-        """Freeze it, if it runs."""
-        self._change(container_id, lambda one: evolve(one, status=_PAUSED.get(one.status, one.status)))
+    def pull(self, reference: str) -> Outcome:
+        """Fetch an image from where it is served."""
+        return self._barred("pull", reference) or self.images.pull(reference)
 
-    def unpause(self, container_id: str) -> None:
-        """Let it go on, if it is paused."""
-        self._change(container_id, lambda one: evolve(one, status=_UNPAUSED.get(one.status, one.status)))
+    def create(self, name: str, blueprint: Blueprint, labels: Mapping[str, str]) -> Outcome:
+        """Create a container. CONFLICT: the name is taken."""
+        return hidden(self._barred("create", name) or self._create(name, blueprint, labels), blueprint.environment)
 
-    def set_status(self, container_id: str, status: Status) -> None:
-        """Show any status: REMOVING, RESTARTING, DEAD."""
-        self._change(container_id, lambda one: evolve(one, status=status))
+    def rename(self, container_id: str, name: str) -> Outcome:
+        """Give a container another name. One that bears it already is Done."""
+        one = self._admit(container_id)
+        if not isinstance(one, Simulated):
+            return one
+        return self._cues.refusal("rename", container_id) or self._rename(one, name)
 
-    def delete(self, container_id: str) -> None:
-        """Remove it, whether it runs or not."""
-        with self._lock:
-            self._containers.pop(container_id, None)
+    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
+        """Return its last lines of output, without the values of its environment. Raise EngineError."""
+        one = self._find(container_id)
+        if one is None:
+            message = f"the memory engine has no container {container_id[:12]}; list those that there are"
+            raise EngineError(message)
+        environment = made_of(one).blueprint.environment
+        return tuple(redacted(each, environment) for each in one.lines[-lines:]) if lines > 0 else ()
 
-    def behave(self, container_id: str, behaviour: Behaviour) -> None:
-        """Change how it behaves, from now on."""
-        self._change(container_id, lambda one: evolve(one, behaviour=behaviour))
+    def made(self, container_id: str) -> Made | Gone:
+        """Read what a container was made from. Raise EngineError while unreachable."""
+        one = self._find(container_id)
+        return Gone() if one is None else made_of(one)
+
+    def refuse(self, call: Call, key: str, reason: str, fault: Fault = Fault.WORKLOAD, times: int = 0) -> None:
+        """Refuse a call for a container ID, a name (create) or an image (pull), "" for any of them; see `Cues`."""
+        self._cues.refuse(call, key, reason, fault, times)
 
     def refuse_start(self, container_id: str, reason: str, fault: Fault = Fault.WORKLOAD) -> None:
         """Refuse every start of it with these words; "" ends that."""
-        self._refusals[container_id] = Refused(reason, fault)
+        self._cues.refuse("start", container_id, reason, fault)
 
-    def hang(self, container_id: str, for_s: float) -> None:
-        """Leave every command for it without effect, and without an answer for so long; 0 ends that."""
-        self._hangs_s[container_id] = for_s
-
-    def unreachable(self, reason: str) -> None:
-        """Answer nothing any more, for this reason; "" ends that. The containers live on."""
-        with self._lock:
-            self._settle()
-            self._unreachable = reason
-
-    def start_again(self, *, live_restore: bool = False) -> None:
-        """Be an engine that was killed and started again: without live-restore nothing that ran runs any more."""
-        with self._lock:
-            clock = self.time.now()
-            for each in self._containers.values():
-                ended_meanwhile = each.at(clock) is not each
-                if each.is_alive() and (ended_meanwhile or not live_restore):
-                    self._containers[each.container_id] = each.ended(clock, _KILLED)
-            self._unreachable = ""
-
-    def holder(self, host_port: int, protocol: Protocol = Protocol.TCP) -> Simulated | None:
-        """Return the container that holds a host port now, whether the engine can be reached or not."""
-        with self._lock:
-            alive = [each.at(self.time.now()) for each in self._containers.values()]
-        return next(
-            (each for each in alive for port in each.ports if (port.host_port, port.port.protocol) == (host_port, protocol)), None
-        )
+    def hang(self, key: str, for_s: float) -> None:
+        """Leave every command for a container ID, a name (create) or an image (pull) without effect, and without an answer for
+        so long; 0 ends that."""
+        self._cues.hang(key, for_s)
 
     def _read(self) -> list[Simulated]:
         with self._lock:
@@ -155,6 +139,9 @@ class MemoryEngine:
                 raise EngineError(message)
             self._settle()
             return list(self._containers.values())
+
+    def _find(self, container_id: str) -> Simulated | None:
+        return next((each for each in self._read() if each.container_id == container_id), None)
 
     def _row(self, one: Simulated) -> Row:
         clock = self.time.now()
@@ -165,18 +152,25 @@ class MemoryEngine:
 
     def _admit(self, container_id: str) -> Simulated | Outcome:
         """Return the container that a command is for, or what becomes of the command at the door."""
+        silence = self._silence(container_id)
+        if silence is not None:
+            return silence
         with self._lock:
             self._settle()
-            one = self._containers.get(container_id)
-            if self._unreachable:
-                return Unknown(f"the memory engine did not answer: {self._unreachable}")
-            if one is None:
-                return Refused(f"No such container: {container_id}", Fault.CONFLICT)
-            hangs_s = self._hangs_s.get(container_id, 0.0)
-        if hangs_s:
-            self.time.sleep(hangs_s)
-            return Unknown("the memory engine did not answer: no answer in time")
-        return one
+            return self._containers.get(container_id) or Refused(f"No such container: {container_id}", Fault.CONFLICT)
+
+    def _barred(self, call: Call, key: str) -> Outcome | None:
+        """Return what becomes of a command at the door, None if it is let in."""
+        return self._silence(key) or self._cues.refusal(call, key)
+
+    def _silence(self, key: str) -> Unknown | None:
+        if self._unreachable:
+            return Unknown(f"the memory engine did not answer: {self._unreachable}")
+        hangs_s = self._cues.hangs_s(key)
+        if not hangs_s:
+            return None
+        self.time.sleep(hangs_s)
+        return Unknown("the memory engine did not answer: no answer in time")
 
     def _start(self, container_id: str) -> Outcome:
         with self._lock:
@@ -192,34 +186,52 @@ class MemoryEngine:
 
     def _run(self, one: Simulated) -> Outcome:
         held = {(port.port.protocol, port.host_port) for each in self._containers.values() for port in each.ports}
-        refusal = self._refusals.get(one.container_id, _NO_REFUSAL)
         taken = next((host for port, host in one.publishes if (port.protocol, host) in held), 0)
+        refusal = self._cues.refusal("start", one.container_id)
         if taken:
             refusal = Refused(f"Bind for {one.host_ip}:{taken} failed: port is already allocated", Fault.WORKLOAD)
-        if refusal.reason:
+        if refusal is not None:
             self._containers[one.container_id] = evolve(one, exit=evolve(one.exit, code=_REFUSED, error=refusal.reason))
             return refusal
         self._starts += 1
-        ports = tuple(sorted(_handed_out(one, held), key=lambda each: (each.port.number, each.port.protocol.value)))
+        ports = tuple(sorted(handed_out(one, held), key=lambda each: (each.port.number, each.port.protocol.value)))
         self._containers[one.container_id] = one.started(self.time.now(), ports, self._starts)
         return Done()
 
-    def _change(self, container_id: str, change: Callable[[Simulated], Simulated]) -> None:
+    def _remove(self, container_id: str, *, force: bool) -> Outcome:
+        with self._lock:
+            one = self._containers.get(container_id)
+            if one is not None and one.is_alive() and not force:
+                return Refused(f"You cannot remove a running container {container_id}", Fault.CONFLICT)
+            self.delete(container_id)
+        return Done()
+
+    def _create(self, name: str, blueprint: Blueprint, labels: Mapping[str, str]) -> Outcome:
         with self._lock:
             self._settle()
-            if container_id in self._containers:
-                self._containers[container_id] = change(self._containers[container_id])
+            image = self.images.find(blueprint.image)
+            if image is None:
+                return Refused(f"No such image: {blueprint.image}", Fault.WORKLOAD)
+            if self._bearer(name):
+                return self._taken(name)
+            self._creations += 1
+            container_id = f"c{self._creations:011x}".ljust(64, "0")
+            self.add(image.container(container_id, name, blueprint, tuple(labels.items())))
+        return Done()
 
-    def _settle(self) -> None:
-        """Let what was due to end have ended; not while the engine is down, which learns of it later."""
-        if not self._unreachable:
-            clock = self.time.now()
-            self._containers = {each.container_id: each.at(clock) for each in self._containers.values()}
+    def _rename(self, one: Simulated, name: str) -> Outcome:
+        with self._lock:
+            if self._bearer(name) not in ("", one.container_id):
+                return self._taken(name)
+            self._change(one.container_id, lambda each: evolve(each, name=name))
+        return Done()
+
+    def _bearer(self, name: str) -> str:
+        return next((each.container_id for each in self._containers.values() if each.name == name), "")
+
+    def _taken(self, name: str) -> Refused:
+        words = f'Conflict. The container name "/{name}" is already in use by container "{self._bearer(name)}"'
+        return Refused(words, Fault.CONFLICT)
 
 
-def _handed_out(one: Simulated, held: set[tuple[Protocol, int]]) -> Iterator[PortBinding]:
-    """Yield the bindings of a start: fixed ones as asked for, ephemeral ones from the lowest free port."""
-    for port, fixed in one.publishes:
-        host = fixed or next(each for each in count(FIRST_EPHEMERAL) if (port.protocol, each) not in held)
-        held.add((port.protocol, host))
-        yield PortBinding(port, one.host_ip, host)
+__all__ = ["FIRST_EPHEMERAL", "MemoryEngine"]

@@ -11,7 +11,8 @@ from gordon_core.observation import Binds
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.errors import StoreError
 from gordon_shell.generations import refuse_activation, refuse_outdated
-from gordon_shell.ports import Marker, Service, Stored
+from gordon_shell.history import latest
+from gordon_shell.ports import Deployed, Journalled, Marker, Service, Stored
 
 _V = TypeVar("_V")
 
@@ -34,6 +35,8 @@ class MemoryStore:
         self._inhibitions: dict[Service, dict[str, str]] = {}
         self._markers: dict[Service, dict[str, Marker]] = {}
         self._memories: dict[Service, dict[str, Memory]] = {}
+        self._candidates: dict[Service, dict[str, Journalled]] = {}
+        self._deployed: dict[Service, tuple[Deployed, ...]] = {}
         self._stored: dict[Service, Stored] = {}
         self._all: tuple[Stored, ...] | None = ()
 
@@ -59,8 +62,16 @@ class MemoryStore:
             self._check_readable()
             return self._stored.get((app, service))
 
-    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
-        """Name a container in ACTIVE, together with the marker of the one before; see StateStore."""
+    def activate(  # noqa: PLR0913, PLR0917 - all that has to be of one transaction
+        self,
+        app: str,
+        service: str,
+        declared: Declared,
+        expected_revision: int,
+        superseded: Marker | None,
+        deployed: tuple[Deployed, ...] = (),
+    ) -> Outcome:
+        """Name a container in ACTIVE, together with the marker of the one before and all the rest; see StateStore."""
         with self._gate:
             present = self._active.get((app, service))
             held = present.revision if present else 0
@@ -72,7 +83,22 @@ class MemoryStore:
             self._active[app, service] = declared
             if superseded is not None:
                 _put(self._markers, (app, service), superseded.container_id, superseded)
+            self._settle((app, service), declared.container_id, deployed)
             return self._done(app, service)
+
+    def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:
+        """Write a candidate down; see StateStore."""
+        return self._put(self._candidates, app, service, candidate.container_id, candidate)
+
+    def drop_candidate(self, app: str, service: str, container_id: str) -> Outcome:
+        """Take a candidate out of the journal; see StateStore."""
+        return self._put(self._candidates, app, service, container_id, None)
+
+    def deployed(self, app: str, service: str) -> tuple[Deployed, ...]:
+        """Return what the latest revisions were made of; see StateStore."""
+        with self._gate:
+            self._check_readable()
+            return self._deployed.get((app, service), ())
 
     def deactivate(self, generation: Generation) -> Outcome:
         """Take a service out of ACTIVE; see StateStore."""
@@ -81,6 +107,7 @@ class MemoryStore:
             if refusal is not None:
                 return refusal
             del self._active[generation.app, generation.service]
+            self._deployed.pop((generation.app, generation.service), None)
             return self._done(generation.app, generation.service)
 
     def persist_binds(self, generation: Generation, binds: Binds) -> Outcome:
@@ -172,6 +199,11 @@ class MemoryStore:
             return refuse_outdated(generation)
         return None
 
+    def _settle(self, key: Service, container_id: str, deployed: tuple[Deployed, ...]) -> None:
+        _put(self._markers, key, container_id, None)
+        _put(self._candidates, key, container_id, None)
+        self._deployed[key] = latest(*self._deployed.get(key, ()), *deployed)
+
     def _put(self, place: dict[Service, dict[str, _V]], app: str, service: str, container_id: str, value: _V | None) -> Outcome:
         with self._gate:
             refusal = self._refuse_write()
@@ -192,7 +224,8 @@ class MemoryStore:
 
     def _compose(self, key: Service) -> Stored | None:
         declared, markers, memories = self._active.get(key), self._markers.get(key, {}), self._memories.get(key, {})
-        if declared is None and not markers and not memories and key not in self._unproven:
+        candidates = self._candidates.get(key, {})
+        if declared is None and not (markers or memories or candidates or key in self._unproven):
             return None
         named = declared.container_id if declared else ""
         return Stored(
@@ -204,6 +237,7 @@ class MemoryStore:
             key in self._unproven,
             tuple(markers[each] for each in sorted(markers)),
             tuple(sorted(memories.keys() - markers.keys() - {named})),
+            tuple(candidates[each] for each in sorted(candidates)),
         )
 
 

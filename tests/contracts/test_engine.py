@@ -5,11 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from gordon_core.blueprint import Blueprint
 from gordon_core.effects import Done, Fault, Refused, Unknown
 from gordon_core.observation import Container, Gone, HealthStatus, Port, Protocol, Status
 from gordon_shell.errors import EngineError
 from gordon_shell.ports import Details, Mount, Row
-from tests.engine_fixtures import NEEDS_ENGINE, Containers, spare_engine
+from tests.engine_fixtures import IMAGE, NEEDS_ENGINE, Containers, spare_engine
 from tests.engine_worlds import HTTP, DockerWorld, MemoryWorld, World
 
 ABSENT = "f" * 64
@@ -233,16 +234,26 @@ def test_a_killed_engine_is_silence_and_then_shows_what_became_of_its_containers
     world, outlives = mortal
     before = world.started(world.silent())
     world.kill_engine()
-    for read in (world.engine.rows, lambda: world.engine.inspect(before.container_id)):
+    reads = (
+        world.engine.rows,
+        lambda: world.engine.inspect(before.container_id),
+        lambda: world.engine.image(IMAGE),
+        lambda: world.engine.made(before.container_id),
+        lambda: world.engine.logs(before.container_id, 1),
+    )
+    for read in reads:
         with pytest.raises(EngineError):
             read()
     commands = (
         world.engine.start(before.container_id),
         world.engine.stop(before.container_id, 0.0),
         world.engine.restart(before.container_id, 0.0),
-        world.engine.remove(before.container_id),
+        world.engine.remove(before.container_id, force=True),
+        world.engine.rename(before.container_id, "other"),
+        world.engine.create("other", Blueprint(IMAGE), {}),
+        world.engine.pull(IMAGE),
     )
-    assert [Unknown] * 4 == [type(each) for each in commands]
+    assert [Unknown] * 7 == [type(each) for each in commands]
     world.start_engine()
     after = world.container(before.container_id)
     assert before.started_at == after.started_at
