@@ -1,8 +1,8 @@
 """Values as JSON and back, strictly, for the columns of the state store and for its export.
 
-Written for frozen attrs classes whose fields are str, int, float, bool, enums, tuples of one kind, other such classes, or any
-of these or None. Reading refuses unknown and missing keys, wrong types and what a validator refuses, and names *every* fault
-with its path; a fault reads "$.services[0].declared.revision: expected a whole number, found text".
+Written for frozen attrs classes whose fields are str, int, float, bool, enums, tuples of one kind or of a fixed length, other
+such classes, or any of these or None. Reading refuses unknown and missing keys, wrong types and what a validator refuses, and
+names *every* fault with its path; a fault reads "$.services[0].declared.revision: expected a whole number, found text".
 """
 
 import json
@@ -99,7 +99,8 @@ def _reader(kind: object) -> _Read:
 
 def _make_reader(kind: object) -> _Read:
     if get_origin(kind) is tuple:
-        return _tuple_reader(_reader(get_args(kind)[0]))
+        *kinds, last = get_args(kind)
+        return _tuple_reader(_reader(kinds[0])) if last is ... else _fixed_reader(tuple(map(_reader, (*kinds, last))))
     if isinstance(kind, UnionType):
         (some,) = (each for each in get_args(kind) if each is not NoneType)
         return _optional_reader(_reader(some))
@@ -152,6 +153,17 @@ def _tuple_reader(one: _Read) -> _Read:
         if isinstance(value, list):
             return tuple([one(each, f"{path}[{index}]", faults) for index, each in enumerate(value)])
         faults.append(f"{path}: expected a list, found {_found(value)}")
+        return None
+
+    return read
+
+
+def _fixed_reader(readers: tuple[_Read, ...]) -> _Read:
+    def read(value: object, path: str, faults: list[str]) -> object:
+        if isinstance(value, list) and len(value) == len(readers):
+            return tuple([one(value[index], f"{path}[{index}]", faults) for index, one in enumerate(readers)])
+        found = f"one of {len(value)}" if isinstance(value, list) else _found(value)
+        faults.append(f"{path}: expected a list of {len(readers)}, found {found}")
         return None
 
     return read

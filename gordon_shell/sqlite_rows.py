@@ -12,7 +12,7 @@ from gordon_core.memory import NOTHING, Memory
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.codec import build, from_json, parse, to_json
 from gordon_shell.errors import DocumentError, StoreError
-from gordon_shell.ports import Marker, Service, Stored
+from gordon_shell.ports import Journalled, Marker, Service, Stored
 
 _ALL: Final = "SELECT app, service, kind, container_id, revision, value FROM contents ORDER BY app, service, kind, container_id"
 _ONE: Final = (
@@ -130,6 +130,7 @@ def _stored(key: Service, intent: Intent, rows: Iterable[Row]) -> Stored | None:
         unproven="unproven" in kinds,
         markers=tuple(_decoded(Marker, row) for row in markers.values()),
         orphans=tuple(each for each in memories if each != container_id and each not in markers),
+        candidates=tuple(_decoded(Journalled, row) for row in kinds.get("candidate", {}).values()),
     )
 
 

@@ -40,6 +40,24 @@ MIGRATIONS: Final = (
         UNION ALL SELECT app, service, 'memory', container_id, 0, memory FROM memory
         UNION ALL SELECT app, service, 'unproven', '', 0, '' FROM unproven;
     """,
+    # Not in the view: what was deployed, which is large and which no pass looks at.
+    """
+    CREATE TABLE candidate (
+        app TEXT, service TEXT, container_id TEXT, candidate TEXT NOT NULL, PRIMARY KEY (app, service, container_id)
+    ) WITHOUT ROWID;
+    CREATE TABLE deployed (
+        app TEXT NOT NULL, service TEXT NOT NULL, revision INTEGER NOT NULL CHECK (revision > 0), deployed TEXT NOT NULL,
+        PRIMARY KEY (app, service, revision)
+    );
+    DROP VIEW contents;
+    CREATE VIEW contents AS
+        SELECT app, service, 'active' AS kind, container_id, revision, declared AS value FROM active
+        UNION ALL SELECT app, service, 'candidate', container_id, 0, candidate FROM candidate
+        UNION ALL SELECT app, service, 'inhibition', container_id, 0, reason FROM inhibition
+        UNION ALL SELECT app, service, 'marker', container_id, 0, marker FROM marker
+        UNION ALL SELECT app, service, 'memory', container_id, 0, memory FROM memory
+        UNION ALL SELECT app, service, 'unproven', '', 0, '' FROM unproven;
+    """,
 )
 """What brings a database from each version (its index) to the next; the version is SQLite's user_version.
 

@@ -20,7 +20,8 @@ from gordon_core.snapshot import Declared, Intent
 from gordon_shell.codec import from_json, to_json
 from gordon_shell.errors import DocumentError, StoreError, UsageError
 from gordon_shell.generations import refuse_activation, refuse_outdated
-from gordon_shell.ports import Marker, Stored
+from gordon_shell.ports import Deployed, Journalled, Marker, Stored
+from gordon_shell.sqlite_deploys import DELETE_CANDIDATE, UPSERT_CANDIDATE, forget, kept, settle
 from gordon_shell.sqlite_rows import Rows, declared_from_row, declared_to_json, is_nothing
 from gordon_shell.sqlite_schema import make_empty, missing, no_state, opened, told, transaction
 from gordon_shell.sqlite_snapshot import snapshot
@@ -75,8 +76,16 @@ class SqliteStore:
         with self._reading() as connection:
             return self._rows.read_service(connection, app, service)
 
-    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
-        """Name a container in ACTIVE, in one transaction with the marker of the one before; see StateStore."""
+    def activate(  # noqa: PLR0913, PLR0917 - all that has to be of one transaction
+        self,
+        app: str,
+        service: str,
+        declared: Declared,
+        expected_revision: int,
+        superseded: Marker | None,
+        deployed: tuple[Deployed, ...] = (),
+    ) -> Outcome:
+        """Name a container in ACTIVE, in one transaction with the marker of the one before and all the rest; see StateStore."""
 
         def work(connection: sqlite3.Connection) -> Outcome:
             found = connection.execute("SELECT revision FROM active WHERE app = ? AND service = ?", (app, service)).fetchone()
@@ -88,16 +97,32 @@ class SqliteStore:
             connection.execute(_UPSERT_ACTIVE, row)
             if superseded is not None:
                 connection.execute(_UPSERT_MARKER, (app, service, superseded.container_id, to_json(superseded)))
+            settle(connection, app, service, declared.container_id, deployed)
             return Done()
 
         return self._write(app, service, work)
+
+    def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:
+        """Write a candidate down; see StateStore."""
+        return self._run(app, service, UPSERT_CANDIDATE, (app, service, candidate.container_id, to_json(candidate)))
+
+    def drop_candidate(self, app: str, service: str, container_id: str) -> Outcome:
+        """Take a candidate out of the journal; see StateStore."""
+        return self._run(app, service, DELETE_CANDIDATE, (app, service, container_id))
+
+    def deployed(self, app: str, service: str) -> tuple[Deployed, ...]:
+        """Return what the latest revisions were made of; see StateStore."""
+        with self._reading() as connection:
+            return kept(connection, app, service)
 
     def deactivate(self, generation: Generation) -> Outcome:
         """Take a service out of ACTIVE; see StateStore."""
 
         def work(connection: sqlite3.Connection) -> Outcome:
-            deleted = connection.execute(_DELETE_ACTIVE, _key(generation)).rowcount
-            return Done() if deleted else refuse_outdated(generation)
+            if not connection.execute(_DELETE_ACTIVE, _key(generation)).rowcount:
+                return refuse_outdated(generation)
+            forget(connection, generation.app, generation.service)
+            return Done()
 
         return self._write(generation.app, generation.service, work)
 

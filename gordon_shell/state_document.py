@@ -1,7 +1,8 @@
 """The whole state as one JSON document: what `gordon-shell export` prints and `import` takes.
 
-It round-trips ACTIVE, intents, inhibitions, markers, unproven marks and memory exactly. Memory is evidence of executions, by
-container ID and start time, so a document that outlived its containers proves nothing and does no harm.
+It round-trips ACTIVE, intents, inhibitions, markers, unproven marks, memory and what was deployed exactly. Memory is evidence
+of executions, by container ID and start time, so a document that outlived its containers proves nothing and does no harm. The
+journal of deploys is left out: it is of candidates that live now.
 """
 
 import json
@@ -19,12 +20,16 @@ from gordon_core.memory import Memory
 from gordon_core.observation import Gone
 from gordon_core.snapshot import Declared, Intent, Superseded
 from gordon_shell.codec import build, from_json, parse, plain, to_json
-from gordon_shell.ports import Marker
+from gordon_shell.ports import Deployed, Marker, Service
+from gordon_shell.sqlite_deploys import all_kept, keep
 from gordon_shell.sqlite_rows import Row, declared_from_row, declared_to_json, is_nothing
 
 FORMAT: Final = "gordon-state"
 VERSION: Final = 1
-_ROWS: Final = "SELECT app, service, kind, container_id, revision, value FROM contents ORDER BY app, service, kind, container_id"
+_ROWS: Final = (
+    "SELECT app, service, kind, container_id, revision, value FROM contents WHERE kind != 'candidate' "
+    "ORDER BY app, service, kind, container_id"
+)
 _INSERT_MARKER: Final = "INSERT INTO marker VALUES (?, ?, ?, ?)"
 _INSERT_MEMORY: Final = "INSERT INTO memory VALUES (?, ?, ?, ?)"
 
@@ -71,6 +76,7 @@ class ServiceRecord:
     inhibitions: tuple[InhibitionRecord, ...] = field(default=())
     markers: tuple[Marker, ...] = field(default=())
     memories: tuple[MemoryRecord, ...] = field(default=())
+    deployed: tuple[Deployed, ...] = field(default=())
 
     @inhibitions.validator
     def _inhibitions_once(self, _attribute: "Attribute[object]", value: tuple[InhibitionRecord, ...]) -> None:
@@ -85,6 +91,15 @@ class ServiceRecord:
     @memories.validator
     def _memories_once(self, _attribute: "Attribute[object]", value: tuple[MemoryRecord, ...]) -> None:
         _once("remembered container", (each.container_id for each in value))
+
+    @deployed.validator
+    def _deployed_before(self, _attribute: "Attribute[object]", value: tuple[Deployed, ...]) -> None:
+        _once("deployed revision", (each.revision for each in value))
+        newest = self.declared.revision if self.declared is not None else 0
+        impossible = [str(each.revision) for each in value if not 1 <= each.revision <= newest]
+        if impossible:
+            message = f"each deployed revision must be the declared one or before it; neither: {', '.join(impossible)}"
+            raise ValueError(message)
 
 
 @frozen
@@ -109,9 +124,9 @@ def state_to_text(connection: sqlite3.Connection) -> str:
     """Return the document of everything, in a stable order. Raise DocumentError for rows that mean nothing; sqlite3.Error."""
     intents = connection.execute("SELECT app, intent FROM app ORDER BY app")
     apps = tuple(AppRecord(app, Intent(intent)) for app, intent in intents)
-    services = tuple(
-        _record(app, service, tuple(rows)) for (app, service), rows in groupby(connection.execute(_ROWS), itemgetter(0, 1))
-    )
+    deployed = all_kept(connection)
+    groups = groupby(connection.execute(_ROWS), itemgetter(0, 1))
+    services = tuple(_record(key, tuple(rows), deployed.get(key, ())) for key, rows in groups)
     return json.dumps(plain(StateRecord(FORMAT, VERSION, apps, services)), indent=2) + "\n"
 
 
@@ -127,16 +142,16 @@ def insert(connection: sqlite3.Connection, state: StateRecord) -> None:
         _insert_service(connection, each)
 
 
-def _record(app: str, service: str, rows: tuple[Row, ...]) -> ServiceRecord:
+def _record(key: Service, rows: tuple[Row, ...], deployed: tuple[Deployed, ...]) -> ServiceRecord:
     active = next((row for row in rows if row[2] == "active"), None)
     return ServiceRecord(
-        app,
-        service,
+        *key,
         declared_from_row(*active[3:]) if active else None,
         any(row[2] == "unproven" for row in rows),
         tuple(InhibitionRecord(row[3], row[5]) for row in rows if row[2] == "inhibition"),
         tuple(from_json(Marker, row[5]) for row in rows if row[2] == "marker"),
         tuple(MemoryRecord(row[3], from_json(Memory, row[5])) for row in rows if row[2] == "memory"),
+        deployed,
     )
 
 
@@ -150,5 +165,6 @@ def _insert_service(connection: sqlite3.Connection, each: ServiceRecord) -> None
     inhibitions = ((*key, one.container_id, one.reason) for one in each.inhibitions)
     connection.executemany("INSERT INTO inhibition VALUES (?, ?, ?, ?)", inhibitions)
     connection.executemany(_INSERT_MARKER, ((*key, one.container_id, to_json(one)) for one in each.markers))
+    keep(connection, *key, each.deployed)
     kept = (one for one in each.memories if not is_nothing(one.memory))
     connection.executemany(_INSERT_MEMORY, ((*key, one.container_id, to_json(one.memory)) for one in kept))

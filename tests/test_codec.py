@@ -5,11 +5,13 @@ from time import process_time
 import pytest
 from attrs import frozen
 
+from gordon_core.blueprint import Blueprint
 from gordon_core.memory import Memory
 from gordon_core.observation import Port, Protocol
 from gordon_core.snapshot import Declared
 from gordon_shell.codec import build, from_json, parse, plain, to_json
 from gordon_shell.errors import DocumentError
+from tests.deploys import BLUEPRINT
 
 
 @frozen
@@ -18,6 +20,7 @@ class Mixed:
     flag: bool = False
     word: str | None = None
     ports: tuple[Port, ...] = ()
+    pairs: tuple[tuple[str, int], ...] = ()
 
 
 def test_what_is_as_by_default_is_not_written() -> None:
@@ -26,15 +29,29 @@ def test_what_is_as_by_default_is_not_written() -> None:
     assert '{"word":""}' == to_json(Mixed(1.5, word=""), without=("number",))
 
 
-@pytest.mark.parametrize("value", [Mixed(0.1), Mixed(1e300, flag=True, word="\ud800\x00"), Mixed(-0.0, ports=(Port(1), Port(2)))])
+@pytest.mark.parametrize(
+    "value",
+    [
+        Mixed(0.1),
+        Mixed(1e300, flag=True, word="\ud800\x00"),
+        Mixed(-0.0, ports=(Port(1), Port(2))),
+        Mixed(1.0, pairs=(("a", 1), ("", 0))),
+    ],
+)
 def test_what_was_written_comes_back(value: Mixed) -> None:
     assert value == from_json(Mixed, to_json(value))
     assert value == build(Mixed, plain(value))
 
 
 def test_plain_values_are_complete() -> None:
-    expected = {"number": 1, "flag": False, "word": None, "ports": [{"number": 53, "protocol": "udp"}]}
-    assert expected == plain(Mixed(1, ports=(Port(53, Protocol.UDP),)))
+    expected = {"number": 1, "flag": False, "word": None, "ports": [{"number": 53, "protocol": "udp"}], "pairs": [["a", 1]]}
+    assert expected == plain(Mixed(1, ports=(Port(53, Protocol.UDP),), pairs=(("a", 1),)))
+
+
+@pytest.mark.parametrize("value", [Blueprint("shop:1"), BLUEPRINT])
+def test_a_blueprint_comes_back_exactly(value: Blueprint) -> None:
+    assert value == from_json(Blueprint, to_json(value))
+    assert value == build(Blueprint, plain(value))
 
 
 @pytest.mark.parametrize(
@@ -51,6 +68,10 @@ def test_plain_values_are_complete() -> None:
         ({"number": 1, "ports": [{"number": 0}, 80]}, "$.ports[1]: expected an object, found a whole number"),
         ({"number": 1, "ports": [{"number": 70000}]}, "$.ports[0].number: 'number' must be <= 65535: 70000"),
         ({"number": 1, "ports": [{"number": 80, "protocol": []}]}, "$.ports[0].protocol: expected one of tcp, udp, found a list"),
+        ({"number": 1, "pairs": [["a", 1, 2]]}, "$.pairs[0]: expected a list of 2, found one of 3"),
+        ({"number": 1, "pairs": [[]]}, "$.pairs[0]: expected a list of 2, found one of 0"),
+        ({"number": 1, "pairs": [{}, "ab"]}, "$.pairs[1]: expected a list of 2, found 'ab'"),
+        ({"number": 1, "pairs": [["a", "b"]]}, "$.pairs[0][1]: expected a whole number, found 'b'"),
         ({}, "$.number: missing"),
         ("x" * 100, "$: expected an object, found text"),
     ],

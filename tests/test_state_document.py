@@ -10,12 +10,16 @@ from gordon_core.memory import Memory
 from gordon_core.observation import Port
 from gordon_core.policy import Policy
 from gordon_core.snapshot import Declared, HttpCheck, Intent
+from gordon_shell.codec import plain
 from gordon_shell.errors import DocumentError, UsageError
-from gordon_shell.ports import Marker
+from gordon_shell.ports import Deployed, Journalled, Marker, Stored
 from gordon_shell.sqlite_store import SqliteStore
+from tests.deploys import CANDIDATE, kept, revision
 from tests.states import BINDS, DECLARED, VERIFIED
 
 RICH = Declared("new", 3, (Port(80),), BINDS, 2.5, http=HttpCheck(80, "/up"), policy=Policy(ladder_s=(0.5, 1.25)))
+
+AT_2 = {"container_id": "c", "revision": 2}
 
 
 @pytest.fixture
@@ -26,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 def everything(store: SqliteStore) -> None:
     """Put some of all there is into a store."""
     store.activate("shop", "web", DECLARED, 0, None)
-    store.activate("shop", "web", RICH, 1, Marker("old", 30.0, BINDS, VERIFIED))
+    store.activate("shop", "web", RICH, 1, Marker("old", 30.0, BINDS, VERIFIED), (revision(3), revision(1)))
     store.activate("other", "db", Declared("db", 1), 0, None)
     store.save_memory("shop", "web", "old", Memory(failures=2, verified=VERIFIED, boot_id="boot"))
     store.save_memory("shop", "web", "gone", Memory(failures=1))
@@ -48,6 +52,7 @@ class TestTheDocument:
                 assert () == two.read()
                 two.import_state(text)
                 assert one.read() == two.read()
+                assert kept(3, 1) == two.deployed("shop", "web")
                 assert text == two.export_state()
                 two.activate("shop", "never", Declared("seen", 1), 0, None)
                 assert ["nor this"] == [each.inhibited for each in two.read() if each.service == "never"]
@@ -59,7 +64,43 @@ class TestTheDocument:
             store.import_state(store.export_state())
             assert () == store.read()
 
-    @pytest.mark.parametrize("there", ["service", "intent", "inhibition"])
+    def test_the_journal_of_deploys_is_left_out(self, path: Path, tmp_path: Path) -> None:
+        with (
+            closing(SqliteStore.open(tmp_path / "one.db", create=True)) as one,
+            closing(SqliteStore.open(path, create=True)) as two,
+        ):
+            everything(one)
+            before = one.export_state()
+            one.journal("shop", "web", CANDIDATE)
+            one.journal("shop", "first", Journalled("c", "x"))
+            assert before == one.export_state()
+            two.import_state(before)
+            assert () == tuple(candidate for each in two.read() for candidate in each.candidates)
+
+    def test_a_document_of_before_there_were_deploys_is_read(self, path: Path) -> None:
+        service = {
+            "app": "a",
+            "service": "s",
+            "declared": AT_2,
+            "unproven": False,
+            "inhibitions": [],
+            "markers": [],
+            "memories": [],
+        }
+        with closing(SqliteStore.open(path, create=True)) as store:
+            store.import_state(json.dumps({"format": "gordon-state", "version": 1, "apps": [], "services": [service]}))
+            assert (Stored("a", "s", Intent.RUNNING, Declared("c", 2)),) == store.read()
+
+    def test_of_more_revisions_than_are_kept_the_newest_are_taken(self, path: Path) -> None:
+        def made(numbers: range) -> list[object]:
+            return [plain(Deployed(each, "c", "sha256:1", revision(each).blueprint)) for each in numbers]
+
+        service = {"app": "a", "service": "s", "declared": {"container_id": "c", "revision": 20}, "deployed": made(range(1, 21))}
+        with closing(SqliteStore.open(path, create=True)) as store:
+            store.import_state(json.dumps({"format": "gordon-state", "version": 1, "services": [service]}))
+            assert [*range(20, 10, -1)] == [each.revision for each in store.deployed("a", "s")]
+
+    @pytest.mark.parametrize("there", ["service", "intent", "inhibition", "candidate"])
     def test_a_state_that_is_not_empty_takes_none(self, path: Path, tmp_path: Path, there: str) -> None:
         with closing(SqliteStore.open(tmp_path / "one.db", create=True)) as one:
             everything(one)
@@ -70,6 +111,8 @@ class TestTheDocument:
                     store.activate("own", "web", DECLARED, 0, None)
                 case "intent":
                     store.set_intent("own", Intent.STOPPED)
+                case "candidate":
+                    store.journal("own", "web", CANDIDATE)
                 case _:
                     store.inhibit("own", "web", "c", "why")
             before = store.export_state()
@@ -138,6 +181,13 @@ class TestTheDocument:
             ({"memories": [{"container_id": "m", "memory": {}}] * 2}, "repeated: m"),
             ({"declared": {"container_id": "c", "revision": 2**70}}, "$: cannot be kept"),
             ({"service": "\ud800", "unproven": True}, "$: cannot be kept"),
+            (
+                {"deployed": [plain(revision(1))]},
+                "$.services[0].deployed: each deployed revision must be the declared one or before",
+            ),
+            ({"declared": AT_2, "deployed": [plain(revision(each)) for each in (3, 0, 2)]}, "before it; neither: 3, 0"),
+            ({"declared": AT_2, "deployed": [plain(revision(2))] * 2}, "each deployed revision once; repeated: 2"),
+            ({"declared": AT_2, "deployed": [{"revision": 2}]}, "$.services[0].deployed[0].blueprint: missing"),
         ],
     )
     def test_impossible_values_are_refused(self, path: Path, change: dict[str, object], fault: str) -> None:

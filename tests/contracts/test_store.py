@@ -152,7 +152,7 @@ class TestActivation:
         active.activate("shop", "web", Declared("new", 2), 1, MARKER)
         assert (Stored("shop", "web", Intent.RUNNING, Declared("new", 2), markers=(MARKER,)),) == active.read()
         active.activate("shop", "web", evolve(DECLARED, revision=3), 2, None)
-        back = Stored("shop", "web", Intent.RUNNING, evolve(DECLARED, revision=3), memory=HISTORY, markers=(MARKER,))
+        back = Stored("shop", "web", Intent.RUNNING, evolve(DECLARED, revision=3), memory=HISTORY)
         assert (back,) == active.read()
 
     def test_the_memory_of_an_unmarked_container_becomes_an_orphan(self, active: StateStore) -> None:
