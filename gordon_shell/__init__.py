@@ -1,1 +1,118 @@
-"""The shell around the core: it looks, asks the core what to do, and does exactly that."""
+"""The imperative shell: carries out what the core decides, through ports to an engine, a store, a router and a prober.
+
+`Host` is the way in; docs/embedding.md walks through it. What stands here is stable; modules beside it are not. Each name is
+imported when it is first asked for, so that a command that only prints its help imports nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gordon_shell.adoption import Adoption
+    from gordon_shell.crew import InlineCrew
+    from gordon_shell.deployer import Deployer
+    from gordon_shell.errors import (
+        BusyError,
+        DocumentError,
+        EngineError,
+        GordonError,
+        NoWayBackError,
+        RouterError,
+        StoreError,
+        UsageError,
+    )
+    from gordon_shell.host import Host
+    from gordon_shell.memory.clock import MemoryClock
+    from gordon_shell.memory.container import Behaviour, Simulated
+    from gordon_shell.memory.engine import MemoryEngine
+    from gordon_shell.memory.images import SimulatedImage
+    from gordon_shell.memory.locks import MemoryLocks
+    from gordon_shell.memory.ports import memory_ports
+    from gordon_shell.memory.prober import MemoryProber
+    from gordon_shell.memory.router import MemoryRouter
+    from gordon_shell.memory.store import MemoryStore
+    from gordon_shell.operations import Forgotten
+    from gordon_shell.ports import Deployed, Marker, Ports, Stored
+    from gordon_shell.reconciler import Report
+    from gordon_shell.wiring import LiveOptions
+    from gordon_shell.wishes import Wish
+
+__all__ = [
+    "Adoption",
+    "Behaviour",
+    "BusyError",
+    "Deployed",
+    "Deployer",
+    "DocumentError",
+    "EngineError",
+    "Forgotten",
+    "GordonError",
+    "Host",
+    "InlineCrew",
+    "LiveOptions",
+    "Marker",
+    "MemoryClock",
+    "MemoryEngine",
+    "MemoryLocks",
+    "MemoryProber",
+    "MemoryRouter",
+    "MemoryStore",
+    "NoWayBackError",
+    "Ports",
+    "Report",
+    "RouterError",
+    "Simulated",
+    "SimulatedImage",
+    "StoreError",
+    "Stored",
+    "UsageError",
+    "Wish",
+    "memory_ports",
+]
+
+_ROOMS = {
+    "adoption": ("Adoption",),
+    "crew": ("InlineCrew",),
+    "deployer": ("Deployer",),
+    "errors": (
+        "BusyError",
+        "DocumentError",
+        "EngineError",
+        "GordonError",
+        "NoWayBackError",
+        "RouterError",
+        "StoreError",
+        "UsageError",
+    ),
+    "host": ("Host",),
+    "memory.clock": ("MemoryClock",),
+    "memory.container": ("Behaviour", "Simulated"),
+    "memory.engine": ("MemoryEngine",),
+    "memory.images": ("SimulatedImage",),
+    "memory.locks": ("MemoryLocks",),
+    "memory.ports": ("memory_ports",),
+    "memory.prober": ("MemoryProber",),
+    "memory.router": ("MemoryRouter",),
+    "memory.store": ("MemoryStore",),
+    "operations": ("Forgotten",),
+    "ports": ("Deployed", "Marker", "Ports", "Stored"),
+    "reconciler": ("Report",),
+    "wiring": ("LiveOptions",),
+    "wishes": ("Wish",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for. Raise AttributeError."""
+    if name not in _ROOM_OF:
+        message = f"module {__name__!r} has no attribute {name!r}; the public names are in its __all__"
+        raise AttributeError(message)
+    found: object = getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names too, before they were asked for."""
+    return sorted({*globals(), *__all__})

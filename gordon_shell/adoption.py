@@ -4,19 +4,18 @@ What an operator said once stays said: a service that was adopted as unpublished
 adopted again, until it is said otherwise.
 """
 
-import re
 from collections.abc import Iterable
 
 from attrs import evolve, frozen
 
-from gordon_core.observation import Container, HealthStatus, Port, PortBinding, Protocol, Status, reachable
+from gordon_core.observation import Container, HealthStatus, Port, PortBinding, Status, reachable
 from gordon_core.sentences import duration
 from gordon_core.snapshot import Declared, HttpCheck
 from gordon_shell.errors import UsageError
+from gordon_shell.http_checks import http_check, tcp_numbers
 from gordon_shell.ports import Details, Marker, Stored
 from gordon_shell.wishes import Wish
 
-_HTTP = re.compile(r"([0-9]{1,5})?(/[!-~]*)")
 _BOUND = frozenset({Status.RUNNING, Status.PAUSED})
 _DOWN = frozenset({Status.CREATED, Status.EXITED, Status.DEAD, Status.STOPPED})
 
@@ -137,28 +136,9 @@ def _reachable_ports(details: Details) -> tuple[Port, ...]:
 
 
 def _http(name: str, wish: str | None, before: HttpCheck | None, ports: tuple[Port, ...]) -> HttpCheck | None:
-    tcp = [each.number for each in ports if each.protocol is Protocol.TCP]
     if wish is None:
-        return before if before is not None and before.port in tcp else None
-    if not wish:
-        return None
-    found = _HTTP.fullmatch(wish)
-    if found is None:
-        message = f"{wish!r} is no HTTP check for {name}; write it as [PORT]/PATH, such as 8080/healthz"
-        raise UsageError(message)
-    if not found[1] and len(tcp) != 1:
-        which = f"one of {', '.join(map(str, tcp))}" if tcp else "none, since it publishes no TCP port"
-        message = f"the HTTP check {wish!r} for {name} names no port, and could mean {which}; write it as [PORT]/PATH"
-        raise UsageError(message)
-    port = int(found[1]) if found[1] else tcp[0]
-    if port not in tcp:
-        message = f"{name} publishes no port {port}/tcp for the HTTP check {wish!r}; it publishes {_listed(ports)}"
-        raise UsageError(message)
-    return HttpCheck(port, found[2])
-
-
-def _listed(ports: tuple[Port, ...]) -> str:
-    return ", ".join(map(str, ports)) or "none at all"
+        return before if before is not None and before.port in tcp_numbers(ports) else None
+    return http_check(name, wish, ports) if wish else None
 
 
 def _note_of_the_former(former: Declared, *, keep_old: bool) -> str:

@@ -6,6 +6,7 @@ from enum import Enum
 
 from gordon_core.effects import (
     AwaitHealth,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -19,13 +20,16 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Withdraw,
 )
 from gordon_core.planner import Decision
+from gordon_core.record import Role
 from gordon_core.sentences import plural
 from gordon_core.situations import Situation
 
@@ -45,6 +49,8 @@ VERBS: tuple[tuple[type[Effect], str], ...] = (
     (Stop, "stopped"),
     (Retire, "retired"),
     (Remove, "removed"),
+    (StopCandidate, "removed"),
+    (RemoveCandidate, "removed"),
     (Publish, "published"),
     (Withdraw, "withdrawn"),
     (AwaitHealth, "verified"),
@@ -58,6 +64,7 @@ VERBS: tuple[tuple[type[Effect], str], ...] = (
     (Forget, "tidied up"),
     (ReleaseClaims, "tidied up"),
     (DropMarker, "tidied up"),
+    (DropCandidate, "tidied up"),
 )
 """What each kind of effect is counted as; of all that would be done to a service, the first kind here tells most."""
 
@@ -81,6 +88,7 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.UNGRANTED: (Mark.HELD, "held"),
     Situation.SPENT: (Mark.HELD, "held"),
     Situation.HELD_OFF: (Mark.HELD, "held"),
+    Situation.EXCLUDED: (Mark.HELD, "held"),
     Situation.PORTLESS: (Mark.HELD, "held"),
     Situation.BLIND: (Mark.HELD, "held"),
     Situation.STARTING_YET: (Mark.HELD, "held"),
@@ -97,6 +105,15 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.AWAITING: (Mark.WAITS, "kept"),
     Situation.OLD_ROUTED: (Mark.HELD, "held"),
     Situation.OLD_LEAVING: (Mark.WAITS, "waiting"),
+    Situation.CANDIDATE_HELD: (Mark.WAITS, "skipped"),
+    Situation.CHOSEN: (Mark.WELL, "kept"),
+    Situation.CANDIDATE_UNREAD: (Mark.HELD, "held"),
+    Situation.NEVER_WAS: (Mark.WELL, "gone"),
+    Situation.FOREIGN: (Mark.WAITS, "left alone"),
+    Situation.CANDIDATE_ROUTED: (Mark.WAITS, "kept"),
+    Situation.UNSELECTED: (Mark.WAITS, "kept"),
+    Situation.NAMESAKE: (Mark.WAITS, "kept"),
+    Situation.CANDIDATE_LEAVING: (Mark.WAITS, "waiting"),
 }
 """How a situation without an effect is marked and counted."""
 
@@ -114,6 +131,16 @@ def _counted(decision: Decision, effects: Iterable[Effect]) -> str:
         return STANDING[decision.situation][1]
     kinds = {type(decision.effect), *map(type, effects)}
     return f"would be {next(verb for kind, verb in VERBS if kind in kinds)}"
+
+
+def counts_of_others(decisions: Iterable[tuple[Decision, tuple[Effect, ...]]]) -> tuple[str, ...]:
+    """Return the counts of superseded containers and of candidates, as far as there are any."""
+    found = tuple(decisions)
+    by_noun = {noun: [each for each in found if each[0].role is role] for role, noun in _NOUNS.items()}
+    return tuple(counts(noun, those) for noun, those in by_noun.items() if those)
+
+
+_NOUNS = {Role.SUPERSEDED: "superseded container", Role.CANDIDATE: "candidate"}
 
 
 def counts(noun: str, decisions: Iterable[tuple[Decision, tuple[Effect, ...]]]) -> str:

@@ -38,3 +38,19 @@ def ended_by_signals(stop: Callable[[], None], exit_code: int) -> Iterator[Event
         over.set()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def heeded() -> Iterator[Event]:
+    """During the block, a signal sets the event that is returned, and does nothing else: what goes on comes to its end first."""
+    asked = Event()
+
+    def heed(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+
+    before = {each: signal.signal(each, heed) for each in SIGNALS}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -54,3 +54,9 @@ class BusyError(GordonError):
     """Somebody else holds what this command needs; trying again later is right."""
 
     exit_code = EX_TEMPFAIL
+
+
+class NoWayBackError(GordonError):
+    """What a service was before cannot be had any more: it is not on record, or its image is gone."""
+
+    exit_code = EX_FAILED

@@ -5,6 +5,7 @@ from typing import assert_never
 from gordon_core.effects import (
     DONE,
     AwaitHealth,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -19,10 +20,12 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
@@ -88,6 +91,12 @@ class Executor:
                 return ports.store.release_claims(app, service, container_id)
             case DropMarker(app, service, container_id):
                 return ports.store.drop_marker(app, service, container_id)
+            case StopCandidate(_, _, container_id, grace_s):
+                return ports.engine.stop(container_id, grace_s)
+            case RemoveCandidate(_, _, container_id):
+                return ports.engine.remove(container_id, force=True)
+            case DropCandidate(app, service, container_id):
+                return ports.store.drop_candidate(app, service, container_id)
             case RecordAttempt() | RecordFailure() | RecordVerified() | DropHistory():
                 return self._recollection.keep(subject, did(subject, effect, DONE, ports.clock.now()))
             case _ as never:

@@ -7,14 +7,14 @@ from attrs import evolve, frozen
 from gordon_core.effects import Result
 from gordon_core.folds import saw
 from gordon_core.grants import Applied, HostPolicy, applied, missing
-from gordon_core.memory import Memory
-from gordon_core.observation import Clock, Container, HealthStatus, Route, RouteSeen, RouteUnread, Seen, Status, Unread
+from gordon_core.observation import Clock, Container, HealthStatus, Route, RouteSeen, RouteUnread, Status, Unread
 from gordon_core.policy import DEFAULT_POLICY
-from gordon_core.snapshot import Snapshot, Subject, Superseded
+from gordon_core.snapshot import Intent, Snapshot, Subject
 from gordon_shell.errors import GordonError, RouterError, StoreError
 from gordon_shell.glances import Glances, Listing, Look
 from gordon_shell.host_policy import resolve
-from gordon_shell.ports import Details, Ports, Routes, Service, Stored
+from gordon_shell.parts import Circumstances, Parts
+from gordon_shell.ports import Details, Mount, Ports, Routes, Service, Stored
 from gordon_shell.recollection import Recollection
 
 _UNNAMED = Unread("ACTIVE names no container")
@@ -32,68 +32,6 @@ class Surroundings:
     results: Mapping[Service, tuple[Result, ...]] = {}
 
 
-@frozen
-class _Circumstances:
-    """What a subject is made of besides looks; compared by value."""
-
-    route: Route
-    memory: Memory
-    unproven: bool
-    locked: str
-    in_flight: str
-    results: tuple[Result, ...]
-    ungranted: tuple[str, ...]
-    constants: Applied
-
-
-@frozen(eq=False)
-class _Parts:
-    """What a subject is made of; the same parts make the same subject again."""
-
-    stored: Stored
-    look: Look
-    old_looks: tuple[Look, ...]
-    circumstances: _Circumstances
-
-    def same_as(self, other: "_Parts") -> bool:
-        """Tell whether nothing happened: the same objects, and equal values where those are made anew."""
-        return (
-            self.stored is other.stored
-            and self.look is other.look
-            and len(self.old_looks) == len(other.old_looks)
-            and all(mine is theirs for mine, theirs in zip(self.old_looks, other.old_looks, strict=True))
-            and self.circumstances == other.circumstances
-        )
-
-    def subject(self) -> Subject:
-        """Put them together."""
-        stored, around = self.stored, self.circumstances
-        declared = stored.declared
-        if declared is not None and declared.policy != around.constants.policy:
-            declared = evolve(declared, policy=around.constants.policy)
-        return Subject(
-            app=stored.app,
-            service=stored.service,
-            seen=_seen(self.look),
-            declared=declared,
-            intent=stored.intent,
-            route=around.route,
-            memory=around.memory,
-            unproven=around.unproven,
-            inhibited=stored.inhibited,
-            ungranted=around.ungranted,
-            locked=around.locked,
-            in_flight=around.in_flight,
-            results=around.results,
-            superseded=tuple(
-                Superseded(each.container_id, _seen(look), each.stop_grace_s, each.binds, each.verified)
-                for each, look in zip(stored.markers, self.old_looks, strict=True)
-            ),
-            orphans=stored.orphans,
-            policy_origin=around.constants.origin,
-        )
-
-
 class Observer:
     """Makes snapshots. With `remember`, what a look adds to memory is kept in the store; without, nothing is written."""
 
@@ -101,7 +39,7 @@ class Observer:
         self._store, self._router, self._clock = ports.store, ports.router, ports.clock
         self._policies, self._recollection, self._remember = policies, recollection, remember
         self._glances = Glances(ports.engine)
-        self._made: dict[Service, tuple[_Parts, Subject]] = {}
+        self._made: dict[Service, tuple[Parts, Subject]] = {}
         self._policy: HostPolicy | None = None
         self._policy_fault = ""
         self._latest: Routes | None = None
@@ -136,16 +74,34 @@ class Observer:
         try:
             stored = self._store.read_service(subject.app, subject.service)
         except StoreError as error:
-            silence = Unread(f"the state store could not be read: {error}")
-            return evolve(subject, seen=silence, superseded=tuple(evolve(each, seen=silence) for each in subject.superseded))
+            return silenced(subject, error)
         routes, clock = self._routes(), self._clock.now()
         key = (subject.app, subject.service)
         around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
         if stored is None:
             return self._stray(key, routes, around)
-        looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
-        fresh = self._parts(stored, looks, routes, clock, around).subject()
-        return self._remembered(fresh, clock) if may_remember() else fresh
+        return self._looked_at(stored, routes, clock, around, may_remember)
+
+    def look_at(self, app: str, service: str) -> Subject:
+        """Look at one service with evidence, under the host policy as it is now, whether the store knows it or not.
+
+        Raise StoreError.
+        """
+        self._read_policy()
+        stored = self._store.read_service(app, service)
+        if stored is not None:
+            return self._looked_at(stored, self._routes(), self._clock.now(), Surroundings())
+        stray = self._stray((app, service), self._routes(), Surroundings())
+        intents = (each.intent for each in self._store.read() if each.app == app)
+        return evolve(stray, intent=next(intents, Intent.RUNNING))
+
+    def lacking(self, app: str, service: str, mounts: tuple[Mount, ...], devices: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what a container of the service with these host paths and devices would lack."""
+        if not (mounts or devices):
+            return ()
+        if self._policy_fault:
+            return (self._policy_fault,)
+        return missing(self._policy, app, service, resolve(mounts), devices)
 
     def refreshed(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
         """Put what the last read of the router showed into subjects that may have been looked at before it."""
@@ -187,6 +143,18 @@ class Observer:
             results=around.results.get(key, ()),
         )
 
+    def _looked_at(
+        self,
+        stored: Stored,
+        routes: Routes | RouteUnread,
+        clock: Clock,
+        around: Surroundings,
+        may_remember: Callable[[], bool] = lambda: True,
+    ) -> Subject:
+        looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
+        fresh = self._parts(stored, looks, routes, clock, around).subject()
+        return self._remembered(fresh, clock) if may_remember() else fresh
+
     def _subject(
         self, stored: Stored, listing: Listing, routes: Routes | RouteUnread, clock: Clock, around: Surroundings
     ) -> Subject:
@@ -206,10 +174,10 @@ class Observer:
         routes: Routes | RouteUnread,
         clock: Clock,
         around: Surroundings,
-    ) -> _Parts:
+    ) -> Parts:
         key = (stored.app, stored.service)
         look = looks[stored.declared.container_id] if stored.declared is not None else _UNNAMED
-        circumstances = _Circumstances(
+        circumstances = Circumstances(
             route=_route(routes, key),
             memory=self._recollection.memory(stored, clock.boot_id, ours=not around.locked.get(stored.app, around.otherwise)),
             unproven=self._recollection.unproven(stored),
@@ -219,7 +187,7 @@ class Observer:
             ungranted=self._ungranted(stored, look),
             constants=self._constants(stored),
         )
-        return _Parts(stored, look, tuple(looks[each.container_id] for each in stored.markers), circumstances)
+        return Parts(stored, look, tuple(looks[each] for each in _others(stored)), circumstances)
 
     def _remembered(self, subject: Subject, clock: Clock) -> Subject:
         after = saw(subject, clock)
@@ -233,11 +201,9 @@ class Observer:
 
     def _ungranted(self, stored: Stored, look: Look) -> tuple[str, ...]:
         """Return what a start would lack. Only what is down or unhealthy may be started, so only there the host is asked."""
-        if not isinstance(look, Details) or not (look.mounts or look.devices) or _needs_no_start(look.container):
+        if not isinstance(look, Details) or _needs_no_start(look.container):
             return ()
-        if self._policy_fault:
-            return (self._policy_fault,)
-        return missing(self._policy, stored.app, stored.service, resolve(look.mounts), look.devices)
+        return self.lacking(stored.app, stored.service, look.mounts, look.devices)
 
 
 def _needs_no_start(container: Container) -> bool:
@@ -246,11 +212,23 @@ def _needs_no_start(container: Container) -> bool:
 
 def _named(stored: Stored) -> tuple[str, ...]:
     declared = (stored.declared.container_id,) if stored.declared is not None else ()
-    return declared + tuple(each.container_id for each in stored.markers)
+    return declared + _others(stored)
 
 
-def _seen(look: Look) -> Seen:
-    return look.container if isinstance(look, Details) else look
+def _others(stored: Stored) -> tuple[str, ...]:
+    """Return its superseded containers, then the candidates in its journal."""
+    return (*(each.container_id for each in stored.markers), *(each.container_id for each in stored.candidates))
+
+
+def silenced(subject: Subject, error: StoreError) -> Subject:
+    """Return the subject as it is while the store cannot be read: nothing was seen of it, and so nothing is concluded."""
+    silence = Unread(f"the state store could not be read: {error}")
+    return evolve(
+        subject,
+        seen=silence,
+        superseded=tuple(evolve(each, seen=silence) for each in subject.superseded),
+        candidates=tuple(evolve(each, seen=silence) for each in subject.candidates),
+    )
 
 
 def _route(routes: Routes | RouteUnread, key: Service) -> Route:

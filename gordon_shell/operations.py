@@ -119,6 +119,7 @@ def retire(ports: Ports, app: str, service: str, container: str, grace_s: float 
 def forget(ports: Ports, app: str, service: str = "") -> tuple[Forgotten, ...]:
     """Withdraw a service, or all of an app, prove that, and then forget it; its containers are left alone.
 
+    But for candidates: they stay in the journal, so that recovery removes what an interrupted deploy left, and forgets them then.
     Raise RouterError without a proof: then nothing is forgotten.
     """
     with _locked(ports, app):

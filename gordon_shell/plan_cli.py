@@ -186,14 +186,15 @@ def _text(
 ) -> str:
     from gordon_shell.text import plain, text  # noqa: PLC0415 - not on the way to `--help`
 
-    paint = _painter() if cli_common.is_coloured(color, os.environ) else plain
+    paint = painter() if cli_common.is_coloured(color, os.environ) else plain
     titles = documents if len(snapshots) > 1 else ("",)
     later = roads or ((),) * len(snapshots)
     each = zip(snapshots, shown, titles, later, strict=True)
     return "\n".join(text(snapshot, one, title=title, road=road, paint=paint) for snapshot, one, title, road in each)
 
 
-def _painter() -> "Callable[[str, Mark], str]":
+def painter() -> "Callable[[str, Mark], str]":
+    """Return what colours words by the mark that stands before them."""
     from gordon_shell.counts_text import Mark  # noqa: PLC0415 - likewise
 
     colours = {Mark.ACTS: "yellow", Mark.HELD: "red", Mark.WAITS: "cyan", Mark.WELL: "green"}

@@ -208,9 +208,8 @@ class Reconciler:
     def _job(self, subject: Subject, board: Board, results: dict[Service, tuple[Result, ...]]) -> Job:
         declared = subject.declared
         policy = declared.policy if declared is not None else DEFAULT_POLICY
-        grace_s = max(
-            [declared.stop_grace_s if declared is not None else 0.0, *(each.stop_grace_s for each in subject.superseded)]
-        )
+        graces_s = [each.stop_grace_s for each in subject.superseded] + [each.stop_grace_s for each in subject.candidates]
+        grace_s = max([declared.stop_grace_s if declared is not None else 0.0, *graces_s])
 
         def work(job: Job) -> None:
             self._work(job, subject, board, results)

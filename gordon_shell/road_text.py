@@ -108,5 +108,5 @@ def timeline(plans: tuple[Plan, ...]) -> tuple[str, ...]:
 
 
 def _who(decision: Decision) -> str:
-    superseded = f", superseded {container_id(decision)[:12]}" if decision.old is not None else ""
-    return f"{decision.subject.name}{superseded}"
+    other = f", {decision.role.value} {container_id(decision)[:12]}" if decision.old is not None else ""
+    return f"{decision.subject.name}{other}"

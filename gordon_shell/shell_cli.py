@@ -4,7 +4,6 @@ What they do is in `verbs`, which is imported when a command runs: `--help` and 
 """
 
 import functools
-import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 import click
 
-from gordon_shell import cli_common
+from gordon_shell import cli_common, deploy_cli
+from gordon_shell.acting import a_number, example, over_a_session
 
 if TYPE_CHECKING:
+    from gordon_shell.session import Session
     from gordon_shell.verbs import Verbs
     from gordon_shell.wishes import Said
 
@@ -30,42 +31,24 @@ A first session:
   gordon-shell once                     one pass: verify and publish
   gordon-shell run                      passes for ever
   gordon-shell status                   where every service is
+  gordon-shell deploy shop web shop:2   replace it by another image, without downtime
 
-Exit codes: 0 well; 1 a service failed or is held (once); 64 wrong usage; 65 a bad document or policy; 69 the engine, the store or
-the proxy is out of reach; 70 a fault of ours; 75 busy: somebody else holds what this needs.
+Exit codes: 0 well; 1 a service failed or is held (once), a deploy failed; 64 wrong usage; 65 a bad document or policy; 69 the
+engine, the store or the proxy is out of reach; 70 a fault of ours; 75 busy: somebody else holds what this needs; 130 interrupted.
 """
 
 P = ParamSpec("P")
 
 
-def _example(*lines: str) -> str:
-    listed = "\n".join(f"  {each}" for each in lines)
-    return f"\b\nExample{'s' if len(lines) > 1 else ''}:\n{listed}"
-
-
 def _acting(command: "Callable[Concatenate[Verbs, P], int]") -> Callable[..., int]:
-    """Give a command its verbs, over the world that its options name, or that click's context object is."""
+    """Give a command its verbs."""
 
-    @cli_common.live_options
-    @click.pass_context
+    @over_a_session
     @functools.wraps(command)
-    def acting(
-        context: click.Context,
-        /,
-        state: Path | None,
-        policy: Path | None,
-        haproxy: Path | None,
-        routes: Path | None,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> int:
-        from gordon_shell.session import Session, World  # noqa: PLC0415 - not on the way to `--help`
-        from gordon_shell.verbs import Verbs  # noqa: PLC0415 - likewise
-        from gordon_shell.wiring import LiveOptions  # noqa: PLC0415 - likewise
+    def acting(session: "Session", /, *args: P.args, **kwargs: P.kwargs) -> int:
+        from gordon_shell.verbs import Verbs  # noqa: PLC0415 - not on the way to `--help`
 
-        world = context.obj if isinstance(context.obj, World) else World()
-        options = LiveOptions(state=state, policy=policy, haproxy=haproxy, routes=routes)
-        return command(Verbs(Session(options, world)), *args, **kwargs)
+        return command(Verbs(session), *args, **kwargs)
 
     return acting
 
@@ -79,14 +62,6 @@ class _InOrder(click.Group):
         return list(self.commands)
 
 
-def _a_number(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
-    """Refuse "nan", which is within any bounds."""
-    if value is not None and math.isnan(value):
-        message = "'nan' is not a number of seconds."
-        raise click.BadParameter(message)
-    return value
-
-
 @click.group(NAME, cls=_InOrder, context_settings=cli_common.CONTEXT, epilog=_EPILOG)
 @cli_common.version_option
 def cli() -> None:
@@ -95,7 +70,7 @@ def cli() -> None:
 
 @cli.command(
     short_help="Take containers into care.",
-    epilog=_example(
+    epilog=example(
         "gordon-shell adopt shop web=web-1 db=3f2a91bc44d0 --unpublished db",
         "gordon-shell adopt shop web=web-2 --http web=8080/healthz    # web-1 is retired once web-2 serves",
         "gordon-shell adopt --compose shop --except migrate",
@@ -144,13 +119,17 @@ def adopt(  # noqa: PLR0913 - one parameter for each option
     return verbs.adopt(words[0], words[1:], said, keep_old=keep_old)
 
 
+cli.add_command(deploy_cli.deploy)
+cli.add_command(deploy_cli.rollback)
+
+
 def _said(published: tuple[str, ...], unpublished: tuple[str, ...], http: tuple[str, ...], grace: tuple[str, ...]) -> "Said":
     from gordon_shell.wishes import Said  # noqa: PLC0415 - not on the way to `--help`
 
     return Said(published, unpublished, http, grace)
 
 
-@cli.command(epilog=_example("gordon-shell once"))
+@cli.command(epilog=example("gordon-shell once"))
 @_acting
 def once(verbs: "Verbs") -> int:
     """Run one pass over the host, and wait for all that it does.
@@ -162,12 +141,12 @@ def once(verbs: "Verbs") -> int:
 
 
 @cli.command(
-    short_help="Run passes until told to end.", epilog=_example("gordon-shell run", "gordon-shell run --cadence 5 --rearm")
+    short_help="Run passes until told to end.", epilog=example("gordon-shell run", "gordon-shell run --cadence 5 --rearm")
 )
 @click.option(
     "--cadence",
     "cadence_s",
-    callback=_a_number,
+    callback=a_number,
     type=click.FloatRange(_SHORTEST_S, _LONGEST_S),
     default=_CADENCE_S,
     show_default=True,
@@ -185,7 +164,7 @@ def run(verbs: "Verbs", *, cadence_s: float, rearm: bool) -> int:
 
 
 @cli.command(
-    short_help="Tell where every service is.", epilog=_example("gordon-shell status", "gordon-shell status shop --format json")
+    short_help="Tell where every service is.", epilog=example("gordon-shell status", "gordon-shell status shop --format json")
 )
 @click.argument("app", default="", metavar="[APP]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text, or JSON.")
@@ -198,7 +177,7 @@ def status(verbs: "Verbs", *, app: str, form: str, detailed: bool) -> int:
     return verbs.status(app, form, detailed=detailed)
 
 
-@cli.command(epilog=_example("gordon-shell stop shop --now"))
+@cli.command(epilog=example("gordon-shell stop shop --now"))
 @click.argument("app")
 @click.option("--now", is_flag=True, help="Run a pass at once, instead of leaving it to the next one.")
 @_acting
@@ -207,7 +186,7 @@ def stop(verbs: "Verbs", *, app: str, now: bool) -> int:
     return verbs.stop(app, now=now)
 
 
-@cli.command(epilog=_example("gordon-shell start shop --now"))
+@cli.command(epilog=example("gordon-shell start shop --now"))
 @click.argument("app")
 @click.option("--now", is_flag=True, help="Run a pass at once, instead of leaving it to the next one.")
 @_acting
@@ -218,7 +197,7 @@ def start(verbs: "Verbs", *, app: str, now: bool) -> int:
 
 @cli.command(
     short_help="Withdraw a service, and never start it.",
-    epilog=_example('gordon-shell inhibit shop/web --reason "corrupts its data"'),
+    epilog=example('gordon-shell inhibit shop/web --reason "corrupts its data"'),
 )
 @click.argument("service", metavar="APP/SERVICE")
 @click.option("--reason", default="", metavar="TEXT", help="Why, for whoever reads the plan.")
@@ -228,7 +207,7 @@ def inhibit(verbs: "Verbs", *, service: str, reason: str) -> int:
     return verbs.inhibit(service, reason)
 
 
-@cli.command(epilog=_example("gordon-shell allow shop/web"))
+@cli.command(epilog=example("gordon-shell allow shop/web"))
 @click.argument("service", metavar="APP/SERVICE")
 @_acting
 def allow(verbs: "Verbs", *, service: str) -> int:
@@ -236,7 +215,7 @@ def allow(verbs: "Verbs", *, service: str) -> int:
     return verbs.allow(service)
 
 
-@cli.command(short_help="Forget what failed, and try at once.", epilog=_example("gordon-shell retry shop/web"))
+@cli.command(short_help="Forget what failed, and try at once.", epilog=example("gordon-shell retry shop/web"))
 @click.argument("target", metavar="APP[/SERVICE]")
 @_acting
 def retry(verbs: "Verbs", *, target: str) -> int:
@@ -244,13 +223,13 @@ def retry(verbs: "Verbs", *, target: str) -> int:
     return verbs.retry(target)
 
 
-@cli.command(short_help="Have a superseded container removed.", epilog=_example("gordon-shell retire shop/web web-0 --grace 60"))
+@cli.command(short_help="Have a superseded container removed.", epilog=example("gordon-shell retire shop/web web-0 --grace 60"))
 @click.argument("service", metavar="APP/SERVICE")
 @click.argument("container")
 @click.option(
     "--grace",
     "grace_s",
-    callback=_a_number,
+    callback=a_number,
     type=click.FloatRange(0, 86400),
     metavar="SECONDS",
     help="Its time to stop in, instead of its own.",
@@ -263,7 +242,7 @@ def retire(verbs: "Verbs", *, service: str, container: str, grace_s: float | Non
 
 @cli.command(
     short_help="Withdraw a service, prove it, and forget it.",
-    epilog=_example("gordon-shell forget shop/web", "gordon-shell forget shop"),
+    epilog=example("gordon-shell forget shop/web", "gordon-shell forget shop"),
 )
 @click.argument("target", metavar="APP[/SERVICE]")
 @_acting
@@ -275,7 +254,7 @@ def forget(verbs: "Verbs", *, target: str) -> int:
 @cli.command(
     "haproxy-config",
     short_help="Print what HAProxy's configuration needs.",
-    epilog=_example("gordon-shell haproxy-config > /etc/haproxy/gordon.cfg"),
+    epilog=example("gordon-shell haproxy-config > /etc/haproxy/gordon.cfg"),
 )
 @_acting
 def haproxy_config(verbs: "Verbs") -> int:
@@ -283,7 +262,7 @@ def haproxy_config(verbs: "Verbs") -> int:
     return verbs.haproxy_config()
 
 
-@cli.command("export", epilog=_example("gordon-shell export --output state.json"))
+@cli.command("export", epilog=example("gordon-shell export --output state.json"))
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Instead of standard output.")
 @_acting
 def export_state(verbs: "Verbs", *, output: Path | None) -> int:
@@ -294,7 +273,7 @@ def export_state(verbs: "Verbs", *, output: Path | None) -> int:
 @cli.command(
     "import",
     short_help="Take in what export wrote.",
-    epilog=_example("gordon-shell import state.json --state /var/lib/gordon/new.db"),
+    epilog=example("gordon-shell import state.json --state /var/lib/gordon/new.db"),
 )
 @click.argument("file", type=click.Path(allow_dash=True))
 @_acting

@@ -30,7 +30,7 @@ def lines(plan: Plan, sessions: Sessions) -> tuple[str, ...]:
 def _line(decision: Decision, clock: Clock, sessions: Sessions) -> str:
     whose = ", ".join(each for each in (_container_name(decision), container_id(decision)[:12]) if each)
     looks = "; ".join(each for each in (_seen(decision, clock), _route(decision)) if each)
-    name = decision.subject.name + (", superseded" if decision.old is not None else "")
+    name = decision.subject.name + (f", {decision.role.value}" if decision.old is not None else "")
     parts = [f"{name} ({whose or 'no container'}): {looks}: {sentence(decision, clock)}", *_notes(decision, sessions)]
     return "; ".join([*parts, *_help(decision, clock)])
 
@@ -76,7 +76,7 @@ def _fields(decision: Decision, clock: Clock, sessions: Sessions) -> dict[str, o
     return {
         "app": subject.app,
         "service": subject.service,
-        "role": "service" if decision.old is None else "superseded",
+        "role": decision.role.value,
         "intent": subject.intent.value,
         "container_id": container_id(decision),
         "container_name": _container_name(decision),

@@ -11,10 +11,12 @@ from gordon_core.effects import (
     RecordFailure,
     Refused,
     Remove,
+    RemoveCandidate,
     Restart,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
@@ -24,10 +26,10 @@ from gordon_core.planner import Decision
 from gordon_core.sentences import container_id, duration, in_words, plural, remedy, sentence
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Subject
-from gordon_shell.counts_text import counts
+from gordon_shell.counts_text import counts, counts_of_others
 from gordon_shell.reconciler import Report
 
-_TOUCHING = (Withdraw, Start, Restart, Stop, Publish, RecordFailure, Retire, Remove)
+_TOUCHING = (Withdraw, Start, Restart, Stop, Publish, RecordFailure, Retire, Remove, StopCandidate, RemoveCandidate)
 _QUIET = frozenset({Situation.SETTLED, Situation.SHUT, Situation.ABSENT})
 Key = tuple[str, str]
 """(app/service, ID of the superseded container or "")"""
@@ -35,7 +37,7 @@ Key = tuple[str, str]
 
 def step(subject: Subject, effect: Effect, outcome: Outcome) -> str:
     """Return a step that was taken with what became of it: "shop/web: start it: done"."""
-    return f"{subject.name}: {in_words(effect)}: {_became(outcome)}"
+    return f"{subject.name}: {in_words(effect)}: {became(outcome)}"
 
 
 def touches(effect: Effect) -> bool:
@@ -43,7 +45,8 @@ def touches(effect: Effect) -> bool:
     return isinstance(effect, _TOUCHING)
 
 
-def _became(outcome: Outcome) -> str:
+def became(outcome: Outcome) -> str:
+    """Return what became of a step: "done", or why not."""
     match outcome:
         case Done():
             return "done"
@@ -57,7 +60,7 @@ def _became(outcome: Outcome) -> str:
 
 def what(decision: Decision) -> str:
     """Return whom a decision is about: "shop/web", or "shop/web, superseded 3f2a91bc44d0"."""
-    old = f", superseded {container_id(decision)[:12]}" if decision.old is not None else ""
+    old = f", {decision.role.value} {container_id(decision)[:12]}" if decision.old is not None else ""
     return decision.subject.name + old
 
 
@@ -90,8 +93,7 @@ def summary(report: Report, took_s: float, app: str = "") -> str:
     """Return the last line of a pass: "2 services: 1 waiting, 1 as desired; 3 steps taken in 2 s."."""
     chosen = _of(report, app)
     parts = [counts("service", ((each, ()) for each in chosen if each.old is None))]
-    if any(each.old is not None for each in chosen):
-        parts.append(counts("superseded container", ((each, ()) for each in chosen if each.old is not None)))
+    parts += counts_of_others((each, ()) for each in chosen)
     taken = sum(len(results) for (named, _service), results in report.results.items() if app in ("", named))
     parts.append(f"{plural(taken, 'step')} taken in {duration(took_s)}" if taken else "nothing needed to be done")
     return f"{'; '.join(parts)}."

@@ -10,14 +10,15 @@ from gordon_core.sentences import container_id, remedy, sentence, wall_time
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Snapshot
 from gordon_shell.cli_common import printable
-from gordon_shell.counts_text import Mark, counts, mark
+from gordon_shell.counts_text import Mark, counts, counts_of_others, mark
 from gordon_shell.road_text import Road, chain_in_words, end_in_words, key, roads, step_in_words, timeline
 from gordon_shell.seen_text import exposures, route_in_words, seen_in_words
 
 Paint = Callable[[str, Mark], str]
 """Colours the words that a mark stands before; it may add nothing but colour."""
 
-_Line = tuple[str, Mark | None]
+Line = tuple[str, Mark | None]
+"""Words, and the mark that stands before them, if any."""
 _BRIEF = {Situation.SETTLED, Situation.SHUT}
 _INDENT = "    "
 _ROADLESS = Road()
@@ -35,17 +36,17 @@ def text(snapshot: Snapshot, shown: Plan, *, title: str = "", road: tuple[Plan, 
     """
     followed = roads(snapshot, shown)
     lines = [
-        (f"{title}{', as' if title else 'As'} seen at {_date(shown.clock)}:", None),
+        (f"{title}{', as' if title else 'As'} seen at {date(shown.clock)}:", None),
         ("", None),
         *(line for each in shown.services for line in _paragraphs(each, shown, followed)),
         *_forecast(road),
         *([("", None)] if shown.services else []),
         (_last_line(shown, followed), None),
     ]
-    return "".join(f"{_printed(words, sign, paint)}\n" for words, sign in lines)
+    return "".join(f"{printed(words, sign, paint)}\n" for words, sign in lines)
 
 
-def _printed(words: str, sign: Mark | None, paint: Paint) -> str:
+def printed(words: str, sign: Mark | None, paint: Paint) -> str:
     """Return one line; what is coloured is its mark and its name, up to the first colon."""
     line = printable(words)
     if sign is None:
@@ -55,11 +56,12 @@ def _printed(words: str, sign: Mark | None, paint: Paint) -> str:
     return line[: len(line) - len(bare)] + paint(f"{sign.value} {name}", sign) + colon + rest
 
 
-def _date(clock: Clock) -> str:
+def date(clock: Clock) -> str:
+    """Return the time of a look: "2026-11-30 07:00:00Z"."""
     return f"{datetime.fromtimestamp(clock.wall_s, UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
-def _paragraphs(decision: Decision, shown: Plan, followed: dict[tuple[str, str], Road]) -> Iterator[_Line]:
+def _paragraphs(decision: Decision, shown: Plan, followed: dict[tuple[str, str], Road]) -> Iterator[Line]:
     yield from _service(decision, shown.clock, followed[key(decision)])
     for old in shown.superseded:
         if old.subject.name == decision.subject.name:
@@ -67,7 +69,7 @@ def _paragraphs(decision: Decision, shown: Plan, followed: dict[tuple[str, str],
                 yield _INDENT + words, sign
 
 
-def _service(decision: Decision, clock: Clock, road: Road) -> Iterator[_Line]:
+def _service(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
     subject = decision.subject
     named = f"{subject.name} ({container_id(decision)[:12] or 'no container'})"
     looks = [] if subject.declared is None else [seen_in_words(subject.seen, clock)]
@@ -76,35 +78,36 @@ def _service(decision: Decision, clock: Clock, road: Road) -> Iterator[_Line]:
     yield (f"{head}; {sentence(decision, clock)}" if is_brief else head), mark(decision)
     if not is_brief:
         yield from _steps(decision, clock, road)
-    yield from (_labelled("note", each) for each in exposures(subject))
+    yield from (labelled("note", each) for each in exposures(subject))
     if subject.policy_origin:
         places = " and ".join(f"[{each}]" for each in subject.policy_origin)
-        yield _labelled("note", f"its recovery constants are set by {places} of the host policy")
+        yield labelled("note", f"its recovery constants are set by {places} of the host policy")
 
 
-def _superseded(decision: Decision, clock: Clock, road: Road) -> Iterator[_Line]:
+def _superseded(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
     seen = seen_in_words(decision.old.seen, clock) if decision.old is not None else ""
-    yield f"superseded {container_id(decision)[:12]}: {seen}", mark(decision)
+    yield f"{decision.role.value} {container_id(decision)[:12]}: {seen}", mark(decision)
     yield from _steps(decision, clock, road)
 
 
-def _steps(decision: Decision, clock: Clock, road: Road) -> Iterator[_Line]:
-    yield _labelled("why", sentence(decision, clock))
-    yield _labelled("now", step_in_words(decision, clock))
-    yield from (_labelled("then", each) for each in chain_in_words(decision, road, clock))
+def _steps(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
+    yield labelled("why", sentence(decision, clock))
+    yield labelled("now", step_in_words(decision, clock))
+    yield from (labelled("then", each) for each in chain_in_words(decision, road, clock))
     end = end_in_words(road, clock)
     if end:
-        yield _labelled("after", end)
+        yield labelled("after", end)
     help_with = remedy(decision, clock)
     if help_with:
-        yield _labelled("help", help_with)
+        yield labelled("help", help_with)
 
 
-def _labelled(label: str, words: str) -> _Line:
+def labelled(label: str, words: str) -> Line:
+    """Return one line of a paragraph, its label in a column of its own."""
     return f"{_INDENT}{label + ':':<6} {words}", None
 
 
-def _forecast(plans: tuple[Plan, ...]) -> Iterator[_Line]:
+def _forecast(plans: tuple[Plan, ...]) -> Iterator[Line]:
     if not plans:
         return
     yield "", None
@@ -125,8 +128,6 @@ def _last_line(shown: Plan, followed: dict[tuple[str, str], Road]) -> str:
             steps = followed.get(key(each), _ROADLESS).steps
             yield each, tuple(step.effect for step in steps if step.effect is not None)
 
-    parts = [counts("service", ahead(shown.services))]
-    if shown.superseded:
-        parts.append(counts("superseded container", ahead(shown.superseded)))
+    parts = [counts("service", ahead(shown.services)), *counts_of_others(ahead(shown.superseded))]
     line = "; ".join(parts)
     return f"{line[:1].upper()}{line[1:]}. Nothing was done."

@@ -13,8 +13,9 @@ from gordon_shell.errors import UsageError
 from gordon_shell.file_locks import FileLocks
 from gordon_shell.haproxy_router import HaproxyRouter
 from gordon_shell.host_policy import policy_path, read_policy
+from gordon_shell.memory.store import MemoryStore
 from gordon_shell.observer import Observer, Policies
-from gordon_shell.ports import Ports, Router
+from gordon_shell.ports import Ports, Router, StateStore
 from gordon_shell.prober import SocketProber
 from gordon_shell.recollection import Recollection
 from gordon_shell.routes_file_router import RoutesFileRouter
@@ -67,12 +68,19 @@ def router(options: LiveOptions) -> Router:
     return HaproxyRouter(str(socket)) if socket is not None else RoutesFileRouter(options.routes_file())
 
 
+def opened(state: Path, *, create: bool, read_only: bool) -> StateStore:
+    """Open the state at this path. Raise StoreError. With `create` and `read_only`, one that is not there counts as empty."""
+    if create and read_only and not state.exists():
+        return MemoryStore()
+    return SqliteStore.open(state, create=create, read_only=read_only)
+
+
 def live_ports(options: LiveOptions, *, create: bool = False, read_only: bool = False) -> Ports:
     """Return the real ports. Raise StoreError (no state, and not `create`), EngineError (impossible DOCKER_HOST)."""
     state = options.state_file()
     return Ports(
         engine=DockerEngine.from_environment(),
-        store=SqliteStore.open(state, create=create, read_only=read_only),
+        store=opened(state, create=create, read_only=read_only),
         router=router(options),
         prober=SocketProber(),
         clock=SystemClock(),

@@ -22,6 +22,7 @@ from gordon_core.effects import (
     Refused,
     Result,
     Start,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
@@ -46,7 +47,7 @@ from gordon_core.observation import (
 )
 from gordon_core.planner import Decision, plan
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Declared, Intent, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Declared, Intent, NamedAs, Snapshot, Subject, Superseded
 
 Mutation = Callable[[Subject], Subject]
 
@@ -56,6 +57,7 @@ NOW_S = CLOCK.boot_s
 """It is 2026-11-30 07:00:00Z."""
 
 WEB_ID, OLD_ID, LOST_ID, BLOG_ID = "3f2a9c1b7d4e00", "9bd01e55c0aa00", "55aa55aa55aa00", "b106b106b10600"
+NEW_ID = "c4nd1da7ec4n00"
 EARLIER, STARTED, LATER = "2026-11-30T05:00:00Z", "2026-11-30T06:00:00Z", "2026-11-30T06:59:50Z"
 """Start times: of the execution before the good one, of the good one, and of the one after it."""
 HTTP = Port(80)
@@ -93,6 +95,8 @@ GOOD = Subject("shop", "web", running(), DECLARED, route=RouteSeen((BIND,)), mem
 NOBODY = Subject("shop", "web", Unread("ACTIVE names no container"))
 """A service that ACTIVE does not name."""
 OLD = Superseded(OLD_ID, running(EARLIER, 32700, OLD_ID), 20.0, (OLD_BIND,), Verified(EARLIER, (OLD_BIND,), 2))
+NEW = Candidate(NEW_ID, running(LATER, 32800, NEW_ID))
+"""The candidate of a deploy that was interrupted: it runs under a temporary name, and stands in the journal."""
 
 # --- deviations ----------------------------------------------------------------------------------------------------------
 
@@ -197,6 +201,16 @@ def old_seen(value: Seen, **changes: object) -> Mutation:
     return lambda subject: evolve(subject, superseded=(evolve(OLD, seen=value, **changes),))
 
 
+def left_behind(value: Seen | None = None, **changes: object) -> Mutation:
+    """Let a deploy have left a candidate, seen like that (or running)."""
+    candidate = evolve(NEW, seen=value if value is not None else NEW.seen, **changes)
+    return lambda subject: evolve(subject, candidates=(candidate,))
+
+
+new_down = strange(Status.EXITED, LATER, NEW_ID)
+unjournalled = left_behind(journalled=False)
+
+
 def blog(*mutations: Mutation) -> Subject:
     """Return another service, whose container was handed the port of the good one."""
     declared = Declared(BLOG_ID, 1, (HTTP,), (BIND,))
@@ -256,6 +270,7 @@ EXEMPLARS: dict[Situation, Snapshot] = {
         )
     ),
     Situation.HELD_OFF: host(_bereft_in_vain, blog(seen(strange(Status.EXITED, container_id=BLOG_ID)))),
+    Situation.EXCLUDED: host(good(dark, down, left_behind(Unread(SILENT), exclusive=True))),
     Situation.EXPOSED: host(good(sick)),
     Situation.DUE: host(good(dark, down)),
     Situation.DOWN: host(good(dark, down, attempt_on_record)),
@@ -308,6 +323,20 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.RETIRED: host(good(old_seen(strange(Status.EXITED, EARLIER, OLD_ID)))),
     Situation.OLD_LEAVING: host(good(old_seen(strange(Status.REMOVING, EARLIER, OLD_ID)))),
     Situation.OUTLIVED: host(good(superseding)),
+    Situation.CANDIDATE_HELD: host(good(left_behind(), having(locked="its app is locked by pid 4711"))),
+    Situation.PROMOTED: host(good(left_behind(running(), container_id=WEB_ID))),
+    Situation.CHOSEN: host(good(superseding, left_behind(OLD.seen, container_id=OLD_ID, journalled=False))),
+    Situation.CANDIDATE_UNREAD: host(good(left_behind(Unread(SILENT)))),
+    Situation.CANDIDATE_GONE: host(good(left_behind(Gone()))),
+    Situation.NEVER_WAS: host(good(left_behind(Gone(), journalled=False))),
+    Situation.FOREIGN: host(good(left_behind(journalled=False, owned=False))),
+    Situation.CANDIDATE_ROUTED: host(good(unjournalled, routed(Bind(HTTP, 32800)))),
+    Situation.UNSELECTED: host(good(gone, dark, unjournalled)),
+    Situation.NAMESAKE: host(good(left_behind(journalled=False, named=NamedAs.CANONICAL))),
+    Situation.STALE: host(good(left_behind())),
+    Situation.STUBBORN: host(good(left_behind(), after(StopCandidate("shop", "web", NEW_ID, 10.0), Unknown(SILENT)))),
+    Situation.LEFT_DOWN: host(good(left_behind(new_down))),
+    Situation.CANDIDATE_LEAVING: host(good(left_behind(strange(Status.REMOVING, LATER, NEW_ID)))),
 }
 """One reachable snapshot for each situation. Where two services are in it, the other one is what makes the situation."""
 

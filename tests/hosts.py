@@ -25,7 +25,10 @@ HTTP = Port(80)
 SETTLED_S = 150.0
 """After so long no uptime text looks young any more."""
 
-_READS = ("store.", "engine.rows", "engine.inspect", "router.read", "router.sessions", "prober.drop", "locks.")
+_READS = (
+    "store.", "engine.rows", "engine.inspect", "engine.image", "engine.made", "engine.logs", "router.read", "router.sessions",
+    "prober.drop", "locks.",
+)  # fmt: skip
 _Deed = Callable[[], object]
 
 

@@ -23,7 +23,7 @@ from gordon_shell.ports import Ports, Stored
 from gordon_shell.session import World
 from gordon_shell.shell_cli import NAME, cli
 from gordon_shell.sqlite_store import SqliteStore
-from gordon_shell.wiring import LiveOptions
+from gordon_shell.wiring import LiveOptions, opened
 from gordon_shell.wishes import Wish
 
 HTTP = Port(80)
@@ -58,12 +58,19 @@ class Shell:
 
     def ports(self, options: LiveOptions | None = None, /, *, create: bool = False, read_only: bool = False) -> Ports:
         path = options.state_file() if options is not None else self.path
-        store = SqliteStore.open(path, create=create or options is None, read_only=read_only)
+        store = opened(path, create=create or options is None, read_only=read_only)
         return Ports(self.engine, store, self.router, MemoryProber(self.engine), self.clock, FileLocks.beside(path))
 
     def run(self, *words: str, is_watched: bool = False) -> Said:
         world = World(ports=self.ports, policies=_no_policy, crew=InlineCrew, is_watched=is_watched)
         code = cli_common.run(cli, NAME, [*words, "--state", str(self.path)], obj=world)
+        out, err = self.capture.readouterr()
+        return Said(code, out.decode(), err.decode())
+
+    def before(self, command: str, *words: str, is_watched: bool = False) -> Said:
+        """Run a command whose words may hold --, with the state named before them."""
+        world = World(ports=self.ports, policies=_no_policy, crew=InlineCrew, is_watched=is_watched)
+        code = cli_common.run(cli, NAME, [command, "--state", str(self.path), *words], obj=world)
         out, err = self.capture.readouterr()
         return Said(code, out.decode(), err.decode())
 

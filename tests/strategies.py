@@ -8,10 +8,26 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeVar, get_args
 
-from attrs import fields
+from attrs import evolve, fields
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from gordon_core.blueprint import Blueprint, HealthCheck, Image, Mode, Mount, Publication, Readiness, Setting, Variable
+from gordon_core.deploy_effects import (
+    Activate,
+    AwaitRunning,
+    Create,
+    Delay,
+    GiveUp,
+    Journal,
+    Pull,
+    Rename,
+    StartCandidate,
+    Taken,
+    Watch,
+    Why,
+)
+from gordon_core.deployment import Deployment, Dossier, names
 from gordon_core.effects import Cause, Done, Effect, Fault, Generation, Outcome, Refused, Result, Unknown
 from gordon_core.memory import Attempt, Memory, Strikes, Verified, Window
 from gordon_core.observation import (
@@ -36,9 +52,10 @@ from gordon_core.observation import (
 )
 from gordon_core.policy import Policy
 from gordon_core.record import Line, PlanRecord, Role
-from gordon_core.snapshot import Declared, HttpCheck, Intent, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Declared, HttpCheck, Intent, NamedAs, Snapshot, Subject, Superseded
 
 T = TypeVar("T")
+MARKED_VALUE = "hunter2-swordfish"
 LAST_SECOND_S = 253402300799
 
 apps = st.sampled_from(["shop", "blog"])
@@ -200,6 +217,12 @@ def supersededs() -> SearchStrategy[Superseded]:
     return st.builds(Superseded, container_ids, seen(), seconds, binds(), st.none() | verifieds())
 
 
+def candidates() -> SearchStrategy[Candidate]:
+    """Return candidates, also the declared container and superseded ones."""
+    flags = st.booleans()
+    return st.builds(Candidate, container_ids, seen(), st.sampled_from(NamedAs), flags, flags, flags, seconds)
+
+
 @st.composite
 def subjects(draw: st.DrawFn) -> Subject:
     """Return services; what was seen is the declared container, or any where none is declared."""
@@ -221,6 +244,7 @@ def subjects(draw: st.DrawFn) -> Subject:
         draw(reasons),
         draw(_tuples(results())),
         draw(_tuples(supersededs(), unique_by=lambda each: each.container_id)),
+        candidates=draw(_tuples(candidates(), unique_by=lambda each: each.container_id)),
     )
 
 
@@ -247,3 +271,89 @@ def lines() -> SearchStrategy[Line]:
 def plan_records() -> SearchStrategy[PlanRecord]:
     """Return plans as they are written down."""
     return st.builds(PlanRecord, clocks(), _tuples(lines()))
+
+
+def variables() -> SearchStrategy[Variable]:
+    """Return environment variables, the values of which are secrets that no other text holds."""
+    values = st.sampled_from([MARKED_VALUE, f"{MARKED_VALUE}-2", ""])
+    return st.builds(Variable, st.sampled_from(["PATH", "TOKEN", "MODE"]), values)
+
+
+@st.composite
+def blueprints(draw: st.DrawFn) -> Blueprint:
+    """Return what a deploy can want of a container."""
+    publications = st.builds(Publication, ports(), st.sampled_from([0, 0, 8080, 8443]))
+    published = draw(_tuples(publications, unique_by=lambda each: each.port.number))
+    fixed = [each.host_port for each in published if each.host_port]
+    if len(set(fixed)) != len(fixed):
+        published = published[:1]
+    tcp = [each.port.number for each in published if each.port.protocol is Protocol.TCP]
+    http = draw(st.none() | st.builds(HttpCheck, st.sampled_from(tcp))) if tcp else None
+    modes = [Mode.AUTO, Mode.HEALTH, Mode.DELAY, *([Mode.TCP] if tcp else []), *([Mode.HTTP] if http is not None else [])]
+    names_of = st.sampled_from(["data", "/srv/data"])
+    mounts = st.builds(Mount, names_of, st.sampled_from(["/data", "/etc/app"]), st.booleans(), st.booleans())
+    return Blueprint(
+        draw(st.sampled_from(["shop:v1", "shop:v2"])),
+        draw(_tuples(texts)),
+        environment=draw(_tuples(variables(), unique_by=lambda each: each.name)),
+        ports=published,
+        mounts=draw(_tuples(mounts, unique_by=lambda each: each.target)),
+        devices=draw(_tuples(st.sampled_from(["/dev/fuse", "/dev/kvm"]))),
+        networks=draw(_tuples(st.sampled_from(["front", "back"]))),
+        health=draw(st.none() | st.builds(HealthCheck, st.sampled_from([("NONE",), ("CMD", "true")]))),
+        settings=draw(_tuples(st.builds(Setting, st.just("Memory"), st.sampled_from(["1", "2"])))),
+        published=draw(st.booleans()),
+        downtime=draw(st.booleans()),
+        readiness=Readiness(draw(st.sampled_from(modes)), http),
+    )
+
+
+def takens() -> SearchStrategy[Taken]:
+    """Return steps that only deploys have, with what became of them."""
+    gens, ids = generations(), container_ids
+    steps = st.one_of(
+        st.builds(Pull, st.just("shop:v2")),
+        st.builds(Create, st.just("gordon-shop-web-new"), revisions),
+        st.builds(Journal, ids, texts),
+        st.builds(StartCandidate, ids),
+        st.builds(AwaitRunning, ids, seconds),
+        st.builds(Delay, gens, started_ats, seconds),
+        st.builds(Watch, gens, started_ats, seconds),
+        st.builds(Activate, apps, services, declareds(), st.none() | declareds(), st.none() | supersededs()),
+        st.builds(Rename, ids, texts),
+        st.builds(GiveUp, st.sampled_from(Why), ids, texts),
+    )
+    return st.builds(Taken, steps, outcomes())
+
+
+@st.composite
+def deployments(draw: st.DrawFn) -> Deployment:
+    """Return deployments, as arbitrary as their types allow; where ACTIVE names the own container, both looks are the same."""
+    subject, own_id = draw(subjects()), draw(st.just("") | container_ids)
+    own = draw(seen(st.just(own_id))) if own_id else None
+    if own is not None and subject.declared is not None and subject.declared.container_id == own_id:
+        own = subject.seen
+    subject = evolve(subject, candidates=tuple(each for each in subject.candidates if each.container_id != own_id))
+    images = st.builds(Image, st.just("sha256:1"), st.booleans()) | st.builds(Gone) | st.builds(Unread, texts)
+    called = names("shop", "web")
+    all_results = draw(_tuples(results()))
+    return Deployment(
+        draw(clocks()),
+        subject,
+        draw(blueprints()),
+        called,
+        draw(images),
+        draw(st.sampled_from([None, (), ("image",)])),
+        own,
+        own_id,
+        draw(st.booleans()),
+        draw(st.sampled_from([(), called.temporary, (called.canonical,)])),
+        draw(st.just(()) | _tuples(texts)),
+        draw(st.just("") | texts),
+        draw(_tuples(takens())),
+        all_results,
+        draw(st.just("") | texts),
+        draw(seconds),
+        draw(seconds),
+        dossier=draw(st.builds(Dossier, st.none() | seen(), _tuples(texts))),
+    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
-from gordon_core import services, superseded
+from gordon_core import candidates, deploys, services, superseded
 from gordon_core.document import read_snapshot
 from gordon_core.observation import SeenAs
 from gordon_core.planner import plan
@@ -33,16 +33,35 @@ def services_table() -> str:
 
 def superseded_table() -> str:
     """Return the law for superseded containers as a Markdown table."""
+    return _table_of_others(superseded.ROWS)
+
+
+def candidates_table() -> str:
+    """Return the law for candidates as a Markdown table."""
+    return _table_of_others(candidates.ROWS)
+
+
+def deploys_table() -> str:
+    """Return the law for deploys as a Markdown table."""
     rows = (
+        (row.stage.name, _words(row.holds.__doc__), _words(row.command.__doc__) if row.command is not None else "**over**")
+        for row in deploys.ROWS
+    )
+    return _table(("stage", "when", "then"), rows)
+
+
+def _table_of_others(rows: Iterable[superseded.Row] | Iterable[candidates.Row]) -> str:
+    """Return a law about the other containers of a service as a Markdown table."""
+    cells = (
         (
             _named(row.looks, SeenAs, "anything"),
             row.situation.name,
             _words(row.holds.__doc__),
             _words(row.effect.__doc__) if row.effect is not None else _standing(row.situation),
         )
-        for row in superseded.ROWS
+        for row in rows
     )
-    return _table(("seen", "situation", "when", "then"), rows)
+    return _table(("seen", "situation", "when", "then"), cells)
 
 
 def sample() -> str:
@@ -53,7 +72,14 @@ def sample() -> str:
 
 def with_tables(readme: str) -> str:
     """Return the README with its generated parts as the code makes them now."""
-    for name, made in (("table: services", services_table()), ("table: superseded", superseded_table()), ("sample", sample())):
+    parts = (
+        ("table: services", services_table()),
+        ("table: superseded", superseded_table()),
+        ("table: candidates", candidates_table()),
+        ("table: deploys", deploys_table()),
+        ("sample", sample()),
+    )
+    for name, made in parts:
         opening, closing = f"<!-- {name} -->\n", "<!-- end -->"
         before, found, rest = readme.partition(opening)
         assert found, f"the README has no place for {name}"

@@ -509,7 +509,7 @@ def test_an_unknown_effect_of_a_plan_names_every_effect() -> None:
     fault = _faults(read_plan, GOOD_PLAN.replace('"effect": "probe"', '"effect": "prune"')).faults[0]
     names = ", ".join(f'"{HEADS[each]["effect"]}"' for each in get_args(Effect))
     assert DocumentFault("$.lines[0].effect.effect", f'must be one of {names}; found "prune"') == fault
-    assert ('"record_attempt"', '"drop_marker"') == (names.split(", ")[1], names.split(", ")[-1])
+    assert ('"record_attempt"', '"drop_candidate"') == (names.split(", ")[1], names.split(", ")[-1])
 
 
 def test_a_plan_with_a_snapshot_inside_is_told_so_alone() -> None:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gordon_shell.ending import SIGNALS, ended_by_signals
+from gordon_shell.ending import SIGNALS, ended_by_signals, heeded
 
 HANGING = """
 import time
@@ -59,3 +59,13 @@ def test_a_second_signal_ends_it_at_once() -> None:
         program.terminate()
         assert program.wait(10) == 7
         assert time.monotonic() - begun < 5
+
+
+def test_a_signal_that_is_heeded_sets_the_event_and_nothing_else() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with heeded() as asked:
+        assert not asked.is_set()
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        assert asked.is_set()
+    assert before is signal.getsignal(signal.SIGTERM)

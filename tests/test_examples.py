@@ -25,6 +25,7 @@ SHOWS = {
     "gone": {"shop/web": "MISROUTED", "shop/api": "GONE"},
     "grant-missing": {"shop/web": "UNGRANTED"},
     "inhibited": {"shop/web": "INHIBITED_ROUTED", "shop/db": "INHIBITED"},
+    "interrupted": {"candidate of shop/api": "STALE"},
     "killed": {"shop/web": "DUE", "shop/api": "DUE", "shop/db": "DUE"},
     "left-active": {"blog/web": "ABANDONED"},
     "locked": {"shop/web": "LOCKED", "shop/api": "LOCKED", "shop/db": "LOCKED"},
@@ -73,7 +74,7 @@ def test_is_valid_by_the_shipped_schema(name: str) -> None:
 def test_shows_its_situations(name: str) -> None:
     decisions = plan(read_snapshot(document(name))).decisions
     found = {
-        f"{'superseded of ' if each.old is not None else ''}{each.subject.name}": each.situation.name
+        f"{f'{each.role.value} of ' if each.old is not None else ''}{each.subject.name}": each.situation.name
         for each in decisions
         if each.situation.name != "SETTLED"
     }

@@ -9,6 +9,7 @@ from gordon_core.effects import (
     AwaitHealth,
     Cause,
     Done,
+    DropCandidate,
     DropHistory,
     DropMarker,
     Effect,
@@ -25,10 +26,12 @@ from gordon_core.effects import (
     ReleaseBinds,
     ReleaseClaims,
     Remove,
+    RemoveCandidate,
     Restart,
     Retire,
     Start,
     Stop,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
@@ -63,6 +66,9 @@ CALLS: list[tuple[Effect, str]] = [
     (Remove(*OLD), "engine.remove web-0"),
     (ReleaseClaims(*OLD), "store.release_claims shop web web-0"),
     (DropMarker(*OLD), "store.drop_marker shop web web-0"),
+    (StopCandidate(*OLD, 9.0), "engine.stop web-0 9.0"),
+    (RemoveCandidate(*OLD), "engine.remove web-0 True"),
+    (DropCandidate(*OLD), "store.drop_candidate shop web web-0"),
 ]
 
 

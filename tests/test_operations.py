@@ -15,6 +15,7 @@ from gordon_shell.memory.locks import MemoryLocks
 from gordon_shell.memory.store import MemoryStore
 from gordon_shell.ports import Marker, Ports, Routes, Stored
 from gordon_shell.wishes import Wish
+from tests.deploys import CANDIDATE, revision
 from tests.shell_worlds import HTTP, Shell
 
 BINDS = (Bind(HTTP, 32768),)
@@ -151,6 +152,17 @@ def test_forgetting_withdraws_and_leaves_nothing_but_the_containers(shell: Shell
     assert {"web-1", "web-2"} == {each.name for each in shell.engine.rows()}
     again = operations.adopt(ports, "shop", (Wish("web", "web-2"),))
     assert (1, Intent.RUNNING, "") == (again[0].declared.revision, stored(ports).intent, stored(ports).inhibited)
+
+
+def test_forgetting_leaves_candidates_in_the_journal_and_nothing_of_what_was_deployed(ports: Ports, web: str) -> None:
+    ports.store.activate("shop", "web", Declared(web, 2), 1, None, (revision(2),))
+    ports.store.journal("shop", "web", CANDIDATE)
+    ports.store.journal("shop", "first", CANDIDATE)
+    ports.store.save_memory("shop", "web", CANDIDATE.container_id, Memory(failures=1))
+    operations.forget(ports, "shop")
+    journalled = [Stored("shop", each, Intent.RUNNING, candidates=(CANDIDATE,)) for each in ("first", "web")]
+    assert journalled == [*ports.store.read()]
+    assert () == ports.store.deployed("shop", "web")
 
 
 def test_forgetting_one_service_keeps_its_siblings_and_the_intent(shell: Shell, ports: Ports, web: str) -> None:

@@ -6,9 +6,10 @@ from typing import get_args
 import pytest
 from attrs import frozen
 
-from gordon_core import evidence, facts
+from gordon_core import candidates, evidence, facts
 from gordon_core.effects import (
     DONE,
+    CandidateEffect,
     DropHistory,
     Effect,
     Forget,
@@ -42,6 +43,7 @@ from tests.core_examples import (
 )
 from tests.core_pool import pool
 
+OF_CANDIDATES = {row.situation for row in candidates.ROWS}
 OF_SUPERSEDED = {each for each in Situation if each.name.startswith("OLD_")} | {
     Situation.RECLAIMED,
     Situation.AWAITING,
@@ -64,6 +66,14 @@ WELL_WITHOUT_EFFECT = {
     Situation.OLD_HELD,
     Situation.AWAITING,
     Situation.OLD_LEAVING,
+    Situation.CANDIDATE_HELD,
+    Situation.CHOSEN,
+    Situation.NEVER_WAS,
+    Situation.FOREIGN,
+    Situation.CANDIDATE_ROUTED,
+    Situation.UNSELECTED,
+    Situation.NAMESAKE,
+    Situation.CANDIDATE_LEAVING,
 }
 """No effect, and nothing that the operator could do: it is as wanted, on its way, or somebody else's."""
 
@@ -99,7 +109,7 @@ def test_the_last_row_of_every_scope_and_look_always_holds(wanted: Scope, look: 
     assert always is NARROWED[wanted, look][-1].holds
 
 
-@pytest.mark.parametrize("situation", sorted(set(Situation) - OF_SUPERSEDED - {Situation.BLOCKED}, key=lambda each: each.name))
+@pytest.mark.parametrize("situation", sorted({row.situation for row in ROWS}, key=lambda each: each.name))
 def test_a_situation_calls_for_one_effect_wherever_it_stands(situation: Situation) -> None:
     assert 1 == len({row.effect for row in ROWS if row.situation is situation})
 
@@ -116,7 +126,7 @@ def test_no_row_stands_twice_in_one_scope_and_look() -> None:
 
 def test_what_is_held_has_a_remedy_and_no_effect() -> None:
     effectless = {row.situation for row in ROWS if row.effect is None} | {Situation.BLOCKED}
-    effectless |= {each for each in OF_SUPERSEDED if decided(EXEMPLARS[each], each).effect is None}
+    effectless |= {each for each in OF_SUPERSEDED | OF_CANDIDATES if decided(EXEMPLARS[each], each).effect is None}
     assert set(REMEDIES) == effectless - WELL_WITHOUT_EFFECT
     assert set() == WELL_WITHOUT_EFFECT - effectless
 
@@ -172,7 +182,7 @@ def _starts_before_its_time(subject: Subject, effect: Effect) -> bool:
 
 
 def _touches_what_is_not_of_the_service(_subject: Subject, effect: Effect) -> bool:
-    return isinstance(effect, get_args(SupersededEffect))
+    return isinstance(effect, get_args(SupersededEffect) + get_args(CandidateEffect))
 
 
 INVARIANTS: dict[str, Callable[[Subject, Effect], bool]] = {

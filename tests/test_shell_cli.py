@@ -22,11 +22,12 @@ from tests.shell_worlds import HTTP, Shell
 ROOT = Path(__file__).parent.parent
 PROGRAM = (sys.executable, "-m", "gordon_shell.shell_cli")
 COMMANDS = (
-    "adopt", "once", "run", "status", "stop", "start", "inhibit", "allow", "retry", "retire", "forget", "haproxy-config",
-    "export", "import",
+    "adopt", "deploy", "rollback", "once", "run", "status", "stop", "start", "inhibit", "allow", "retry", "retire", "forget",
+    "haproxy-config", "export", "import",
 )  # fmt: skip
 WITH_A_STATE = {
-    "once": [], "run": [], "status": [], "stop": ["shop"], "start": ["shop"], "inhibit": ["shop/web"], "allow": ["shop/web"],
+    "rollback": ["shop", "web"], "once": [], "run": [], "status": [], "stop": ["shop"], "start": ["shop"],
+    "inhibit": ["shop/web"], "allow": ["shop/web"],
     "retry": ["shop"], "retire": ["shop/web", "x"], "forget": ["shop"], "haproxy-config": [], "export": [],
 }  # fmt: skip
 
@@ -62,6 +63,21 @@ def test_help_imports_neither_docker_nor_attrs_nor_the_core(words: list[str]) ->
     )
     ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT)
     assert (0, "loaded: []") == (ran.returncode, ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("gordon-shell ro", ["plain,rollback"]),
+     ("gordon-shell deploy shop web shop:2 --ready", ["plain,--ready", "plain,--ready-timeout"]),
+     ("gordon-shell deploy shop web shop:2 --ready h", ["plain,health", "plain,http"])],
+)  # fmt: skip
+def test_shell_completion_completes_deploys(line: str, words: list[str]) -> None:
+    script = "import sys; from gordon_shell import shell_cli; sys.argv[0] = 'gordon-shell'; shell_cli.main()"
+    asked = {"_GORDON_SHELL_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **asked}
+    )
+    assert words == [each.partition("\n")[0] for each in ran.stdout.split("\n") if each]
 
 
 def test_shell_completion_completes_commands_and_options() -> None:

@@ -89,6 +89,10 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
         "down; its port 32768 is still named by the route of shop/web; waiting until that is withdrawn",
         "gordon-shell once",
     ),
+    Situation.EXCLUDED: (
+        "down; the candidate of an interrupted deploy may still run, and both must not run at once",
+        "gordon-shell once",
+    ),
     Situation.EXPOSED: ("unhealthy, and it may still be routed; the route must provably go first", ""),
     Situation.DUE: ("down, and free to start", ""),
     Situation.DOWN: ("down, its attempt on record", ""),
@@ -152,6 +156,29 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
     Situation.RETIRED: ("superseded and stopped; it can be removed", ""),
     Situation.OLD_LEAVING: ("superseded; the engine is removing it", ""),
     Situation.OUTLIVED: ("superseded; its successor serves, or none is wanted", ""),
+    Situation.CANDIDATE_HELD: ("left by a deploy; skipped: its app is locked by pid 4711", ""),
+    Situation.PROMOTED: ("named in ACTIVE or by a marker, so the journal can let go of it", ""),
+    Situation.CHOSEN: ("named in ACTIVE or by a marker; kept", ""),
+    Situation.CANDIDATE_UNREAD: (
+        "left by a deploy, but it could not be read (the engine did not answer within 10 s); kept",
+        "docker inspect c4nd1da7ec4n",
+    ),
+    Situation.CANDIDATE_GONE: ("left by a deploy, and gone; only its journal entry is left", ""),
+    Situation.NEVER_WAS: ("bore a name of this service, and is gone", ""),
+    Situation.FOREIGN: (
+        "bears a name of this service, but no label says that a deploy of it made it; left alone",
+        "",
+    ),
+    Situation.CANDIDATE_ROUTED: ("bears a name of this service, and a route may lead to it; kept", ""),
+    Situation.UNSELECTED: (
+        "bears a name of this service, and may be what serves, since nothing that ACTIVE names runs; kept",
+        "",
+    ),
+    Situation.NAMESAKE: ("bears the canonical name of this service, and runs; kept", ""),
+    Situation.STALE: ("left running by an interrupted deploy", ""),
+    Situation.STUBBORN: ("left by an interrupted deploy, and it did not stop", ""),
+    Situation.LEFT_DOWN: ("left by an interrupted deploy, and down", ""),
+    Situation.CANDIDATE_LEAVING: ("left by a deploy; the engine is removing it", ""),
 }
 """The sentence, and the one command that would help."""
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 
-from gordon_core import services, superseded
+from gordon_core import candidates, services, superseded
 from gordon_core.document import read_snapshot
 from gordon_core.effects import Effect
 from gordon_core.forecast import forecast
@@ -221,7 +221,8 @@ def test_what_others_wrote_cannot_steer_the_terminal() -> None:
 
 
 def test_every_situation_that_can_stand_without_an_effect_has_its_mark_and_word() -> None:
-    still = {row.situation for row in (*services.ROWS, *superseded.ROWS) if row.effect is None} | {Situation.BLOCKED}
+    rows = (*services.ROWS, *superseded.ROWS, *candidates.ROWS)
+    still = {row.situation for row in rows if row.effect is None} | {Situation.BLOCKED}
     assert still == set(STANDING)
 
 
