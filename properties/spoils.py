@@ -16,6 +16,7 @@ from gordon_core.effects import (
     Refused,
     Result,
     Start,
+    StopCandidate,
     Unknown,
     Withdraw,
 )
@@ -36,7 +37,7 @@ from gordon_core.observation import (
     Status,
     Unread,
 )
-from gordon_core.snapshot import Intent, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Intent, NamedAs, Snapshot, Subject, Superseded
 
 Spoil = Callable[[Subject, Random, Clock], Subject]
 _REFUSED = Refused("no", Fault.WORKLOAD)
@@ -156,8 +157,25 @@ def _superseded(subject: Subject, chance: Random, _clock: Clock) -> Subject:
     return evolve(subject, superseded=(*subject.superseded, Superseded(own, seen, binds=binds)))
 
 
+def _left(subject: Subject, chance: Random, _clock: Clock) -> Subject:
+    """Let deploys have left a candidate, and perhaps have tried to stop it; it may be what ACTIVE names."""
+    own = subject.declared.container_id if subject.declared is not None and chance.random() < 0.15 else "left-1"
+    if any(each.container_id == own for each in subject.candidates):
+        return subject
+    routed = subject.route.binds if isinstance(subject.route, RouteSeen) and chance.random() < 0.3 else ()
+    ports = tuple(PortBinding(each.port, "127.0.0.1", each.host_port) for each in routed)
+    statuses = (Status.RUNNING, Status.RUNNING, Status.RUNNING, Status.EXITED, Status.REMOVING, Status.PAUSED)
+    looks: list[Seen] = [*(Container(own, each, "s60", ports=ports) for each in statuses), Gone(), Unread("no answer")]
+    flags = [chance.random() < 0.6 for _ in range(3)]
+    candidate = Candidate(own, chance.choice(looks), chance.choice(tuple(NamedAs)), *flags)
+    stop = Result(StopCandidate(subject.app, subject.service, own, 10.0), Unknown("no answer"))
+    results = (*subject.results, stop) if chance.random() < 0.3 else subject.results
+    return evolve(subject, candidates=(*subject.candidates, candidate), results=results)
+
+
 SPOILS: tuple[Spoil, ...] = (
-    _seen, _health, _ports, _superseded, _route, _route, _wish, _wish, _memory, _memory, _results, _results, _seen,
+    _seen, _health, _ports, _superseded, _route, _route, _wish, _wish, _memory, _memory, _results, _results, _seen, _left, _left,
+    _left,
 )  # fmt: skip
 
 

@@ -35,10 +35,10 @@ def test_d3_every_situation_is_reached() -> None:
 
 @given(any_snapshots())
 def test_d3_every_snapshot_gets_an_answer(snapshot: Snapshot) -> None:
-    """D3, of any snapshot: one decision for each service, and one for each superseded container."""
+    """D3, of any snapshot: one decision for each service, and one for each superseded container and candidate."""
     found = plan(snapshot)
     assert [each.name for each in snapshot.subjects] == [each.subject.name for each in found.services]
-    assert sum(len(each.superseded) for each in snapshot.subjects) == len(found.superseded)
+    assert sum(len(each.superseded) + len(each.candidates) for each in snapshot.subjects) == len(found.superseded)
 
 
 @given(any_snapshots())
