@@ -16,7 +16,7 @@ from gordon_core.effects import Done, Outcome, Refused, Unknown
 from gordon_core.observation import Gone
 from gordon_shell import docker_endpoint, docker_json
 from gordon_shell.docker_endpoint import Endpoint, Tls
-from gordon_shell.docker_failures import Failure, blame, foreign, translate
+from gordon_shell.docker_failures import Failure, blame, foreign, tls_words, translate
 from gordon_shell.errors import EngineError
 from gordon_shell.ports import Details, Row
 
@@ -139,16 +139,30 @@ class DockerEngine:
             raise EngineError(message) from error
 
     def _error(self, failure: Failure, what: str) -> EngineError:
-        host = self._endpoint.host
+        host, words = self._endpoint.host, failure.words.rstrip(".")
+        known = next((remedy for text, remedy in _REMEDIES.items() if text in words.lower()), "")
+        if self._endpoint.tls is not None and not known and any(each in words.lower() for each in _HUNG_UP):
+            known = f"see that it runs, and {_OWN_CERTIFICATE}"
         if failure.status:
             return EngineError(
-                f"the engine at {host} answered {failure.status} to {what}: {failure.words.rstrip('.')}; its own log says more"
+                f"the engine at {host} answered {failure.status} to {what}: {words}; {known or 'its own log says more'}"
             )
-        remedy = _REMEDIES.get(failure.words, "see that it runs, and that DOCKER_HOST or the Docker context names it")
-        return EngineError(f"the engine at {host} gave no answer to {what}: {failure.words.rstrip('.')}; {remedy}")
+        remedy = known or "see that it runs, and that DOCKER_HOST or the Docker context names it"
+        return EngineError(f"the engine at {host} gave no answer to {what}: {words}; {remedy}")
 
 
-_REMEDIES = {"permission denied": "run this as a user who may use its socket (group docker, or root)"}
+_OWN_CERTIFICATE = "that cert.pem and key.pem in DOCKER_CERT_PATH are there and of an authority that it trusts"
+_HUNG_UP = ("broke the tls connection off", "connection reset", "broken pipe", "closed connection")
+_REMEDIES = {
+    "permission denied": "run this as a user who may use its socket (group docker, or root)",
+    "its certificate is not accepted": (
+        "see that ca.pem in DOCKER_CERT_PATH is that of its authority, and that its certificate names the host of DOCKER_HOST"
+    ),
+    "alert": f"see {_OWN_CERTIFICATE}",
+    "wrong version number": "it speaks no TLS there; name the port where it does, or unset DOCKER_TLS_VERIFY and DOCKER_TLS",
+    "http request to an https server": "it speaks TLS there; set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
+}
+"""What helps, by what the words contain, the first that does."""
 
 
 @frozen
@@ -193,8 +207,32 @@ def _open(endpoint: Endpoint, version: str, timeout_s: float) -> "APIClient":
 
 def _tls(tls: Tls | None) -> "TLSConfig | bool":
     from docker.tls import TLSConfig  # noqa: PLC0415 - see the module's docstring
+    from urllib3 import disable_warnings  # noqa: PLC0415 - likewise
+    from urllib3.exceptions import InsecureRequestWarning  # noqa: PLC0415 - likewise
 
     if tls is None:
         return False
-    pair = (tls.certificate, tls.key) if tls.certificate or tls.key else None
+    _check(tls)
+    if not tls.verify:
+        # It was asked for, and would be told at each request.
+        disable_warnings(InsecureRequestWarning)
+    pair = (tls.certificate, tls.key) if tls.certificate else None
     return TLSConfig(client_cert=pair, ca_cert=tls.authority or None, verify=tls.verify)
+
+
+def _check(tls: Tls) -> None:
+    """Raise EngineError where a file cannot be used: later it would look like a fault of the engine, or ask for a password."""
+    import ssl  # noqa: PLC0415 - see the module's docstring
+
+    context = ssl.create_default_context()
+    try:
+        what = tls.authority
+        if tls.authority:
+            context.load_verify_locations(tls.authority)
+        what = f"{tls.certificate} with {tls.key}"
+        if tls.certificate:
+            context.load_cert_chain(tls.certificate, tls.key, password=lambda: "")
+    except OSError as error:
+        words = tls_words(error) if isinstance(error, ssl.SSLError) else (error.strerror or str(error)).lower()
+        message = f"{what} cannot be used: {words}; put files in PEM form there, and a key without a password that fits"
+        raise EngineError(message) from error
