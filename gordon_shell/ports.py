@@ -130,8 +130,8 @@ class StateStore(Interface):
     def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
         """Name a container in ACTIVE, if ACTIVE still has `expected_revision` (0: has no such service).
 
-        One transaction with the marker of the container that it supersedes. The new revision must be larger; one that is not is
-        refused (CONFLICT).
+        One transaction with the marker of the container that it supersedes. The new revision must be larger, and no other service
+        may name either container, in ACTIVE or as superseded; else it is refused (CONFLICT).
         """
 
     def deactivate(self, generation: Generation) -> Outcome:
@@ -156,7 +156,7 @@ class StateStore(Interface):
         """Drop the inhibition."""
 
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
-        """Add or replace the retirement marker of a superseded container."""
+        """Add or replace the marker of a superseded container; one that another service names is refused (CONFLICT)."""
 
     def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
         """Take the binds off a marker."""
