@@ -32,6 +32,9 @@ class Surroundings:
     results: Mapping[Service, tuple[Result, ...]] = {}
 
 
+_NOTHING_KNOWN = Surroundings()
+
+
 @frozen
 class _Circumstances:
     """What a subject is made of besides looks; compared by value."""
@@ -107,6 +110,11 @@ class Observer:
         self._latest: Routes | None = None
 
     @property
+    def latest_routes(self) -> Routes | None:
+        """Return what the last read of the router that succeeded showed, None where there was none."""
+        return self._latest
+
+    @property
     def policy_fault(self) -> str:
         """Return why the host policy could not be read at the last look, "" where it could."""
         return self._policy_fault
@@ -122,7 +130,7 @@ class Observer:
         subjects = [self._subject(each, listing, routes, clock, around) for each in stored]
         known = {(each.app, each.service) for each in stored}
         strays = routes.by_service.keys() - known if isinstance(routes, Routes) else set()
-        subjects += [self._stray(each, routes, around) for each in strays]
+        subjects += [stray(each, routes, around) for each in strays]
         self._glances.keep_only({name for each in stored for name in _named(each)})
         for gone in self._made.keys() - known:
             del self._made[gone]
@@ -142,17 +150,10 @@ class Observer:
         key = (subject.app, subject.service)
         around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
         if stored is None:
-            return self._stray(key, routes, around)
+            return stray(key, routes, around)
         looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
         fresh = self._parts(stored, looks, routes, clock, around).subject()
         return self._remembered(fresh, clock) if may_remember() else fresh
-
-    def refreshed(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-        """Put what the last read of the router showed into subjects that may have been looked at before it."""
-        routes = self._latest
-        if routes is None:
-            return tuple(subjects)
-        return tuple(evolve(each, route=_route(routes, (each.app, each.service))) for each in subjects)
 
     def with_routes(self, snapshot: Snapshot, subjects: Iterable[Subject]) -> Snapshot:
         """Read the router once more, and put what it says into these subjects."""
@@ -174,18 +175,6 @@ class Observer:
             return RouteUnread(str(error))
         self._latest = routes
         return routes
-
-    def _stray(self, key: Service, routes: Routes | RouteUnread, around: Surroundings) -> Subject:
-        app, service = key
-        return Subject(
-            app,
-            service,
-            _UNNAMED,
-            route=_route(routes, key),
-            locked=around.locked.get(app, ""),
-            in_flight=around.in_flight.get(key, ""),
-            results=around.results.get(key, ()),
-        )
 
     def _subject(
         self, stored: Stored, listing: Listing, routes: Routes | RouteUnread, clock: Clock, around: Surroundings
@@ -238,6 +227,20 @@ class Observer:
         if self._policy_fault:
             return (self._policy_fault,)
         return missing(self._policy, stored.app, stored.service, resolve(look.mounts), look.devices)
+
+
+def stray(key: Service, routes: Routes | RouteUnread, around: Surroundings = _NOTHING_KNOWN) -> Subject:
+    """Return the subject of a service that only the router knows, or only a pass."""
+    app, service = key
+    return Subject(
+        app,
+        service,
+        _UNNAMED,
+        route=_route(routes, key),
+        locked=around.locked.get(app, ""),
+        in_flight=around.in_flight.get(key, ""),
+        results=around.results.get(key, ()),
+    )
 
 
 def _needs_no_start(container: Container) -> bool:
