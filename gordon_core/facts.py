@@ -79,11 +79,21 @@ def is_routed(subject: Subject) -> bool:
 
 
 def still_serves(superseded: Superseded) -> bool:
-    """The superseded container runs as its verified execution, as far as can be told: what was not read is no contradiction."""
+    """The superseded container runs as its verified execution, at its binds, as far as can be told.
+
+    What was not read is no contradiction.
+    """
     verified, seen = superseded.verified, superseded.seen
     if verified is None or isinstance(seen, Gone):
         return False
-    return isinstance(seen, Unread) or (seen.status is Status.RUNNING and seen.started_at == verified.started_at)
+    if isinstance(seen, Unread):
+        return True
+    held = {(each.port, each.host_port) for each in seen.ports}
+    return (
+        seen.status is Status.RUNNING
+        and seen.started_at == verified.started_at
+        and held >= {(each.port, each.host_port) for each in verified.binds}
+    )
 
 
 def predecessors_binds(subject: Subject) -> set[Bind]:

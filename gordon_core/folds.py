@@ -35,7 +35,7 @@ from gordon_core.effects import (
 )
 from gordon_core.memory import NOTHING, Attempt, Memory, Strikes, Verified, Window
 from gordon_core.observation import Clock, Container, HealthStatus, RouteSeen
-from gordon_core.snapshot import Subject
+from gordon_core.snapshot import Intent, Subject
 
 
 def rearmed(memory: Memory, boot_id: str) -> Memory:
@@ -98,7 +98,7 @@ def _struck(seen: Container, counted: Strikes | None) -> Strikes | None:
 
 def _window_after(subject: Subject, now_s: float) -> Window | None:
     """Grow the window by a stable look at the same execution; begin a new one after a gap; none without history to drop."""
-    if not (subject.memory.has_history() and facts.is_stable(subject)) or subject.declared is None:
+    if not (_earns_a_window(subject) and facts.is_stable(subject)) or subject.declared is None:
         return None
     window, start = subject.memory.window, evidence.started_at(subject)
     unbroken = (
@@ -107,6 +107,11 @@ def _window_after(subject: Subject, now_s: float) -> Window | None:
         and 0 <= now_s - window.looked_s <= subject.declared.policy.longest_gap_s
     )
     return Window(start, window.since_s if window is not None and unbroken else now_s, now_s)
+
+
+def _earns_a_window(subject: Subject) -> bool:
+    """There is a history, and a rule that would drop it; what is inhibited, or to be stopped, would grow one for ever."""
+    return subject.memory.has_history() and subject.intent is Intent.RUNNING and not subject.inhibited
 
 
 def did(subject: Subject, effect: Effect, outcome: Outcome, clock: Clock) -> Subject:

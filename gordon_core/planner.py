@@ -12,7 +12,7 @@ from gordon_core.effects import CandidateEffect, Done, Effect, Probe, ServiceEff
 from gordon_core.observation import Clock, Container, HostPort, Protocol, RouteSeen, Seen, Status
 from gordon_core.record import Role
 from gordon_core.services import Scope
-from gordon_core.situations import REMEDIES, Situation
+from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
 from gordon_core.snapshot import Candidate, Clash, Snapshot, Subject, Superseded
 
 _FOREVER_S = float("inf")
@@ -43,7 +43,14 @@ class Decision:
     @property
     def is_held(self) -> bool:
         """Return whether it stands still although it is not as the operator wants it."""
-        return self.situation in REMEDIES
+        return self.situation in REMEDIES or self.is_in_the_dark
+
+    @property
+    def is_in_the_dark(self) -> bool:
+        """Return whether it is to run, does not serve, and is passed over: no failure, but nobody is served meanwhile."""
+        subject = self.subject
+        is_passed_over = self.situation in REMEDIES_IN_THE_DARK and services.scope(subject) is Scope.RUNNING
+        return is_passed_over and not facts.serves(subject)
 
 
 _ROLES = {type(None): Role.SERVICE, Superseded: Role.SUPERSEDED, Candidate: Role.CANDIDATE}

@@ -36,7 +36,7 @@ from gordon_core.effects import (
 from gordon_core.observation import LATEST_WALL_S, Binds, Clock, Container, RouteUnread, Seen, Unread
 from gordon_core.planner import Decision, Plan
 from gordon_core.record import Line, PlanRecord
-from gordon_core.situations import REMEDIES
+from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK
 
 _LONGEST_S = float(LATEST_WALL_S)
 _NEVER_S = float("inf")
@@ -246,7 +246,8 @@ def sentence(decision: Decision, clock: Clock) -> str:
 
 def remedy(decision: Decision, clock: Clock) -> str:
     """Return the one command that would help, "" where nobody needs to do anything."""
-    return REMEDIES.get(decision.situation, "").format_map(_Blanks(decision, clock))
+    remedies = REMEDIES | REMEDIES_IN_THE_DARK if decision.is_in_the_dark else REMEDIES
+    return remedies.get(decision.situation, "").format_map(_Blanks(decision, clock))
 
 
 def in_words(effect: Effect) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each kind of effect is the point

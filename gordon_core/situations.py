@@ -127,3 +127,10 @@ REMEDIES: dict[Situation, str] = {
     Situation.CANDIDATE_UNREAD: "docker inspect {id}",
 }
 """The situations that are held: without an effect, and yet not as the operator wants it; with the one command that would help."""
+
+REMEDIES_IN_THE_DARK: dict[Situation, str] = {
+    Situation.LOCKED: "gordon-shell once, as soon as that lock is free",
+    Situation.IN_FLIGHT: "gordon-shell once, as soon as that has come back",
+    Situation.SUPPLANTED: "gordon-shell once",
+}
+"""The situations that pass a service over. Such a one is held only where it is to run and does not serve."""

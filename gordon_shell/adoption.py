@@ -67,7 +67,7 @@ def adoption(app: str, wish: Wish, details: Details, known: tuple[Stored, ...], 
     Raise UsageError: the container belongs to another service already, is being removed, or cannot be declared as wished.
     """
     seen = details.container
-    _refuse_claimed(app, wish.service, seen, known)
+    refuse_claimed(app, wish.service, seen, known)
     if seen.status is Status.REMOVING:
         message = f"container {wish.container} is being removed; adopt the one that takes its place"
         raise UsageError(message)
@@ -84,7 +84,8 @@ def adoption(app: str, wish: Wish, details: Details, known: tuple[Stored, ...], 
     return Adoption(app, wish.service, seen, declared, former, marker, notes)
 
 
-def _refuse_claimed(app: str, service: str, seen: Container, known: Iterable[Stored]) -> None:
+def refuse_claimed(app: str, service: str, seen: Container, known: Iterable[Stored]) -> None:
+    """Raise UsageError where another service has this container, in ACTIVE or as superseded."""
     for each in known:
         if (each.app, each.service) == (app, service):
             continue

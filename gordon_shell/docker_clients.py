@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from gordon_shell.docker_endpoint import Endpoint, Tls
+from gordon_shell.docker_failures import tls_words
+from gordon_shell.errors import EngineError
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -85,8 +87,32 @@ def _open(endpoint: Endpoint, version: str, timeout_s: float) -> "APIClient":
 
 def _tls(tls: Tls | None) -> "TLSConfig | bool":
     from docker.tls import TLSConfig  # noqa: PLC0415 - see the module's docstring
+    from urllib3 import disable_warnings  # noqa: PLC0415 - likewise
+    from urllib3.exceptions import InsecureRequestWarning  # noqa: PLC0415 - likewise
 
     if tls is None:
         return False
-    pair = (tls.certificate, tls.key) if tls.certificate or tls.key else None
+    _check(tls)
+    if not tls.verify:
+        # It was asked for, and would be told at each request.
+        disable_warnings(InsecureRequestWarning)
+    pair = (tls.certificate, tls.key) if tls.certificate else None
     return TLSConfig(client_cert=pair, ca_cert=tls.authority or None, verify=tls.verify)
+
+
+def _check(tls: Tls) -> None:
+    """Raise EngineError where a file cannot be used: later it would look like a fault of the engine, or ask for a password."""
+    import ssl  # noqa: PLC0415 - see the module's docstring
+
+    context = ssl.create_default_context()
+    try:
+        what = tls.authority
+        if tls.authority:
+            context.load_verify_locations(tls.authority)
+        what = f"{tls.certificate} with {tls.key}"
+        if tls.certificate:
+            context.load_cert_chain(tls.certificate, tls.key, password=lambda: "")
+    except OSError as error:
+        words = tls_words(error) if isinstance(error, ssl.SSLError) else (error.strerror or str(error)).lower()
+        message = f"{what} cannot be used: {words}; put files in PEM form there, and a key without a password that fits"
+        raise EngineError(message) from error

@@ -198,16 +198,30 @@ class DockerEngine:
             raise EngineError(message) from error
 
     def _error(self, failure: Failure, what: str) -> EngineError:
-        host = self._endpoint.host
+        host, words = self._endpoint.host, failure.words.rstrip(".")
+        known = next((remedy for text, remedy in _REMEDIES.items() if text in words.lower()), "")
+        if self._endpoint.tls is not None and not known and any(each in words.lower() for each in _HUNG_UP):
+            known = f"see that it runs, and {_OWN_CERTIFICATE}"
         if failure.status:
             return EngineError(
-                f"the engine at {host} answered {failure.status} to {what}: {failure.words.rstrip('.')}; its own log says more"
+                f"the engine at {host} answered {failure.status} to {what}: {words}; {known or 'its own log says more'}"
             )
-        remedy = _REMEDIES.get(failure.words, "see that it runs, and that DOCKER_HOST or the Docker context names it")
-        return EngineError(f"the engine at {host} gave no answer to {what}: {failure.words.rstrip('.')}; {remedy}")
+        remedy = known or "see that it runs, and that DOCKER_HOST or the Docker context names it"
+        return EngineError(f"the engine at {host} gave no answer to {what}: {words}; {remedy}")
 
 
-_REMEDIES = {"permission denied": "run this as a user who may use its socket (group docker, or root)"}
+_OWN_CERTIFICATE = "that cert.pem and key.pem in DOCKER_CERT_PATH are there and of an authority that it trusts"
+_HUNG_UP = ("broke the tls connection off", "connection reset", "broken pipe", "closed connection")
+_REMEDIES = {
+    "permission denied": "run this as a user who may use its socket (group docker, or root)",
+    "its certificate is not accepted": (
+        "see that ca.pem in DOCKER_CERT_PATH is that of its authority, and that its certificate names the host of DOCKER_HOST"
+    ),
+    "alert": f"see {_OWN_CERTIFICATE}",
+    "wrong version number": "it speaks no TLS there; name the port where it does, or unset DOCKER_TLS_VERIFY and DOCKER_TLS",
+    "http request to an https server": "it speaks TLS there; set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
+}
+"""What helps, by what the words contain, the first that does."""
 
 
 def _id(answer: object) -> str:

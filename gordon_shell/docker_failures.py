@@ -4,14 +4,19 @@ docker-py costs a quarter of a second to import; nothing here imports it before 
 """
 
 import re
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from gordon_core.effects import Fault
 
+if TYPE_CHECKING:
+    import ssl
+
 _ABSENT = "no such container"
 _NO_IMAGE = "no such image"
 _SO_ALREADY = "same name as its current name"
+_OPENSSL = re.compile(r"^\[[^]]*\]\s*|\s*\(_ssl\.c:\d+\)$")
 _TOO_OLD = re.compile(r"client version \S+ is too old\. Minimum supported API version is ([0-9.]+)")
 
 
@@ -104,12 +109,30 @@ def translate(error: Exception) -> Failure:
     return Failure(0, _words(error))
 
 
+def tls_words(error: "ssl.SSLError") -> str:
+    """Return what is wrong between two that speak TLS, without OpenSSL's names for it and the lines of its source."""
+    import ssl  # noqa: PLC0415 - see the module's docstring
+
+    match error:
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is not accepted: {error.verify_message.rstrip('.')}"
+        case ssl.SSLEOFError():
+            return "it broke the TLS connection off"
+        case _:
+            return _OPENSSL.sub("", error.strerror or str(error)).lower() or "a fault of TLS"
+
+
 def _words(error: Exception) -> str:
     """Find the system's words at the root of an exception that wraps others, or say what kind of silence it is."""
+    import ssl  # noqa: PLC0415 - see the module's docstring
+
     from requests.exceptions import Timeout  # noqa: PLC0415 - see the module's docstring
     from urllib3.exceptions import TimeoutError as PoolTimeout  # noqa: PLC0415 - see the module's docstring
 
     chain = list(_chain(error))
+    tls = [each for each in chain if isinstance(each, ssl.SSLError)]
+    if tls:
+        return tls_words(tls[-1])
     system = [each.strerror for each in chain if isinstance(each, OSError) and each.strerror]
     if system:
         return system[-1].lower()

@@ -55,7 +55,9 @@ class Executor:
     def absorb(self, subject: Subject, effect: Effect, outcome: Outcome) -> Subject:
         """Return the subject with a result in its memory, which is kept."""
         after = did(subject, effect, outcome, self._ports.clock.now())
-        if not isinstance(effect, _Written):
+        if isinstance(effect, Withdraw):
+            self._recollection.settle(subject, after)
+        elif not isinstance(effect, _Written):
             self._recollection.keep(subject, after)
         return after
 
@@ -64,6 +66,7 @@ class Executor:
         ports = self._ports
         match effect:
             case Withdraw(app, service):
+                self._recollection.doubt(app, service)
                 return ports.router.withdraw(app, service)
             case Start(generation):
                 return ports.engine.start(generation.container_id)

@@ -1,6 +1,7 @@
 """The compare-and-set of ACTIVE, in words: why a write for another generation than the present one is refused."""
 
 from gordon_core.effects import Fault, Generation, Refused
+from gordon_shell.ports import Service
 
 
 def refuse_activation(app: str, service: str, *, held: int, expected: int, proposed: int) -> Refused | None:
@@ -20,5 +21,15 @@ def refuse_outdated(generation: Generation) -> Refused:
     reason = (
         f"ACTIVE does not name container {generation.container_id} at revision {generation.revision} for {name}; "
         "read it again before writing"
+    )
+    return Refused(reason, Fault.CONFLICT)
+
+
+def refuse_named(app: str, service: str, container_id: str, namer: Service) -> Refused:
+    """Return the refusal of a container that another service names, in ACTIVE or as superseded: it is one service's."""
+    other = "/".join(namer)
+    reason = (
+        f"container {container_id} is one of {other} already, and cannot be one of {app}/{service} as well; "
+        f"forget that first: gordon-shell forget {other}"
     )
     return Refused(reason, Fault.CONFLICT)

@@ -40,7 +40,8 @@ _HEAD = """\
 #         bind 127.0.0.1:8080
 #         use_backend {example} if {{ hdr(host) -i www.example.org }}
 #
-# Every slot starts in maintenance (HAProxy answers 503) until its service was verified. A refused connection is not tried again,
+# Every slot starts in maintenance (HAProxy answers 503) until its service was verified, after a reload too: a state of servers
+# that your configuration keeps in a file would bring back the routes of another day. A refused connection is not tried again,
 # since by then its port may be another container's.
 """
 
@@ -73,8 +74,16 @@ def haproxy_config(services: Iterable[tuple[str, str, tuple[Port, ...]]], socket
     return head + "".join(_backend(name) for name in names)
 
 
+_BACKEND = """
+backend {name}
+    retries 0
+    load-server-state-from-file none
+    server-template gen {slots} 127.0.0.1:1 disabled pool-max-conn 0
+"""
+
+
 def _backend(name: str) -> str:
-    return f"\nbackend {name}\n    retries 0\n    server-template gen {SLOTS} 127.0.0.1:1 disabled pool-max-conn 0\n"
+    return _BACKEND.format(name=name, slots=SLOTS)
 
 
 def _is_tcp(port: Port) -> bool:

@@ -32,6 +32,9 @@ class Surroundings:
     results: Mapping[Service, tuple[Result, ...]] = {}
 
 
+_NOTHING_KNOWN = Surroundings()
+
+
 class Observer:
     """Makes snapshots. With `remember`, what a look adds to memory is kept in the store; without, nothing is written."""
 
@@ -43,6 +46,11 @@ class Observer:
         self._policy: HostPolicy | None = None
         self._policy_fault = ""
         self._latest: Routes | None = None
+
+    @property
+    def latest_routes(self) -> Routes | None:
+        """Return what the last read of the router that succeeded showed, None where there was none."""
+        return self._latest
 
     @property
     def policy_fault(self) -> str:
@@ -60,7 +68,7 @@ class Observer:
         subjects = [self._subject(each, listing, routes, clock, around) for each in stored]
         known = {(each.app, each.service) for each in stored}
         strays = routes.by_service.keys() - known if isinstance(routes, Routes) else set()
-        subjects += [self._stray(each, routes, around) for each in strays]
+        subjects += [stray(each, routes, around) for each in strays]
         self._glances.keep_only({name for each in stored for name in _named(each)})
         for gone in self._made.keys() - known:
             del self._made[gone]
@@ -79,7 +87,7 @@ class Observer:
         key = (subject.app, subject.service)
         around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
         if stored is None:
-            return self._stray(key, routes, around)
+            return stray(key, routes, around)
         return self._looked_at(stored, routes, clock, around, may_remember)
 
     def look_at(self, app: str, service: str) -> Subject:
@@ -91,9 +99,9 @@ class Observer:
         stored = self._store.read_service(app, service)
         if stored is not None:
             return self._looked_at(stored, self._routes(), self._clock.now(), Surroundings())
-        stray = self._stray((app, service), self._routes(), Surroundings())
+        unknown = stray((app, service), self._routes(), Surroundings())
         intents = (each.intent for each in self._store.read() if each.app == app)
-        return evolve(stray, intent=next(intents, Intent.RUNNING))
+        return evolve(unknown, intent=next(intents, Intent.RUNNING))
 
     def lacking(self, app: str, service: str, mounts: tuple[Mount, ...], devices: tuple[str, ...]) -> tuple[str, ...]:
         """Return what a container of the service with these host paths and devices would lack."""
@@ -102,13 +110,6 @@ class Observer:
         if self._policy_fault:
             return (self._policy_fault,)
         return missing(self._policy, app, service, resolve(mounts), devices)
-
-    def refreshed(self, subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-        """Put what the last read of the router showed into subjects that may have been looked at before it."""
-        routes = self._latest
-        if routes is None:
-            return tuple(subjects)
-        return tuple(evolve(each, route=_route(routes, (each.app, each.service))) for each in subjects)
 
     def with_routes(self, snapshot: Snapshot, subjects: Iterable[Subject]) -> Snapshot:
         """Read the router once more, and put what it says into these subjects."""
@@ -130,18 +131,6 @@ class Observer:
             return RouteUnread(str(error))
         self._latest = routes
         return routes
-
-    def _stray(self, key: Service, routes: Routes | RouteUnread, around: Surroundings) -> Subject:
-        app, service = key
-        return Subject(
-            app,
-            service,
-            _UNNAMED,
-            route=_route(routes, key),
-            locked=around.locked.get(app, ""),
-            in_flight=around.in_flight.get(key, ""),
-            results=around.results.get(key, ()),
-        )
 
     def _looked_at(
         self,
@@ -204,6 +193,20 @@ class Observer:
         if not isinstance(look, Details) or _needs_no_start(look.container):
             return ()
         return self.lacking(stored.app, stored.service, look.mounts, look.devices)
+
+
+def stray(key: Service, routes: Routes | RouteUnread, around: Surroundings = _NOTHING_KNOWN) -> Subject:
+    """Return the subject of a service that only the router knows, or only a pass."""
+    app, service = key
+    return Subject(
+        app,
+        service,
+        _UNNAMED,
+        route=_route(routes, key),
+        locked=around.locked.get(app, ""),
+        in_flight=around.in_flight.get(key, ""),
+        results=around.results.get(key, ()),
+    )
 
 
 def _needs_no_start(container: Container) -> bool:

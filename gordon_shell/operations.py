@@ -12,7 +12,7 @@ from gordon_core.effects import Done, Fault, Generation, Outcome, Refused, Unkno
 from gordon_core.memory import NOTHING, Memory
 from gordon_core.observation import Gone
 from gordon_core.snapshot import Declared, Intent
-from gordon_shell.adoption import Adoption, adoption
+from gordon_shell.adoption import Adoption, adoption, refuse_claimed
 from gordon_shell.errors import BusyError, EngineError, GordonError, RouterError, StoreError, UsageError
 from gordon_shell.ports import Details, Lock, Marker, Ports, Row, Service, Stored
 from gordon_shell.wishes import Wish, resolve
@@ -41,17 +41,24 @@ class Forgotten:
 def adopt(ports: Ports, app: str, wishes: tuple[Wish, ...], *, keep_old: bool = False) -> tuple[Adoption, ...]:
     """Name a container in ACTIVE for each wish. All are checked first; a container that is replaced is marked as superseded."""
     rows = ports.engine.rows()
+    chosen = tuple((each, resolve(rows, each.container)) for each in wishes)
     with _locked(ports, app):
         known = ports.store.read()
-        adoptions = tuple(
-            adoption(app, each, _details(ports, resolve(rows, each.container)), known, keep_old=keep_old) for each in wishes
-        )
+        adoptions = tuple(adoption(app, wish, _details(ports, row), known, keep_old=keep_old) for wish, row in chosen)
         _refuse_twins(adoptions)
         for each in adoptions:
             if not each.is_unchanged:
-                revision = each.former.revision if each.former is not None else 0
-                _must(ports.store.activate(app, each.service, each.declared, revision, each.superseded))
+                _activate(ports, each)
     return adoptions
+
+
+def _activate(ports: Ports, each: Adoption) -> None:
+    revision = each.former.revision if each.former is not None else 0
+    outcome = ports.store.activate(each.app, each.service, each.declared, revision, each.superseded)
+    if outcome != Done():
+        # Another app, under another lock, may have taken the container since it was checked: said as if it had been before.
+        refuse_claimed(each.app, each.service, each.container, ports.store.read())
+    _must(outcome)
 
 
 def set_intent(ports: Ports, app: str, intent: Intent) -> tuple[Stored, ...]:
@@ -112,7 +119,10 @@ def retire(ports: Ports, app: str, service: str, container: str, grace_s: float 
         if kept is not None:
             marker = kept if grace_s is None else evolve(kept, stop_grace_s=grace_s)
         if marker != kept:
-            _must(ports.store.mark(app, service, marker))
+            outcome = ports.store.mark(app, service, marker)
+            if outcome != Done():
+                _refuse_named(row, ports.store.read(), (app, service))
+            _must(outcome)
     return marker
 
 

@@ -192,8 +192,8 @@ class StateStore(Interface):
         """Name a container in ACTIVE, if ACTIVE still has `expected_revision` (0: has no such service).
 
         One transaction with the marker of the container that it supersedes, with what this and the former revision were made of,
-        and with the end of its own marker and journal entry. The new revision must be larger; one that is not is refused
-        (CONFLICT).
+        and with the end of its own marker and journal entry. The new revision must be larger, and no other service may name
+        either container, in ACTIVE or as superseded; else it is refused (CONFLICT).
         """
 
     def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:
@@ -230,7 +230,7 @@ class StateStore(Interface):
         """Drop the inhibition."""
 
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
-        """Add or replace the retirement marker of a superseded container."""
+        """Add or replace the marker of a superseded container; one that another service names is refused (CONFLICT)."""
 
     def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
         """Take the binds off a marker."""

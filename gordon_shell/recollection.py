@@ -25,6 +25,7 @@ class Recollection:
         self._rearmed: set[Container] = set()
         self._memories: dict[Container, Memory] = {}
         self._unproven: dict[Service, bool] = {}
+        self._doubts: set[Service] = set()
         self._lock = RLock()
 
     def memory(self, stored: Stored, boot_id: str, *, ours: bool = True) -> Memory:
@@ -43,8 +44,23 @@ class Recollection:
 
     def unproven(self, stored: Stored) -> bool:
         """Return whether a withdrawal of the service is unproven."""
+        key = (stored.app, stored.service)
         with self._lock:
-            return self._unproven.get((stored.app, stored.service), stored.unproven)
+            return key in self._doubts or self._unproven.get(key, stored.unproven)
+
+    def doubt(self, app: str, service: str) -> None:
+        """Hold a withdrawal that is about to be tried for unproven, in this process alone: it may never come back."""
+        key = (app, service)
+        with self._lock:
+            if key in self._doubts:  # one that never came back: a mark like any other by now, to be written
+                self._unproven[key] = True
+            self._doubts.add(key)
+
+    def settle(self, before: Subject, after: Subject) -> Outcome:
+        """Write what came of a withdrawal that came back, which is in doubt no more; see keep."""
+        with self._lock:
+            self._doubts.discard((after.app, after.service))
+        return self.keep(before, after)
 
     def keep(self, before: Subject, after: Subject) -> Outcome:
         """Write what changed between two values of one subject. What the store refuses is held; the refusal is returned."""
@@ -56,8 +72,14 @@ class Recollection:
         return self._save_memory((app, service, container_id), NOTHING)
 
     def write_held(self, apps: Collection[str]) -> tuple[str, ...]:
-        """Try again to write what is held of apps whose locks we have; return what the store says against it."""
+        """Try again to write what is held of apps whose locks we have, and doubts that nothing has settled by now.
+
+        Return what the store says against it.
+        """
         with self._lock:
+            doubts = {each for each in self._doubts if each[0] in apps}
+            self._unproven |= dict.fromkeys(doubts, True)
+            self._doubts -= doubts
             said = [self._save_memory(key, memory) for key, memory in tuple(self._memories.items()) if key[0] in apps]
             said += [self._save_unproven(key, mark=mark) for key, mark in tuple(self._unproven.items()) if key[0] in apps]
         return tuple(sorted({each.reason for each in said if not isinstance(each, Done)}))
@@ -71,7 +93,9 @@ class Recollection:
     def _keep_unproven(self, before: Subject, after: Subject) -> Outcome:
         if after.unproven == before.unproven:
             return DONE
-        return self._save_unproven((after.app, after.service), mark=after.unproven)
+        with self._lock:
+            self._doubts.discard((after.app, after.service))
+            return self._save_unproven((after.app, after.service), mark=after.unproven)
 
     def _save_memory(self, key: Container, memory: Memory) -> Outcome:
         # Under the lock, so that no older value is written over a newer one.

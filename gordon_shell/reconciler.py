@@ -232,8 +232,9 @@ class Reconciler:
 
     def _next_effect(self, subject: Subject, board: Board) -> Effect | None:
         """Return what is called for now: of the service first, then of its superseded containers."""
-        # The read that came with this subject shows the others' routes too: one that is gone by now contests no port.
-        others = self._observer.refreshed(board.others(subject))
+        # The read that came with this subject shows the others' routes too: one that is gone by now contests no port, and one
+        # that could not be read before may contest it.
+        others = board.others(subject, self._observer.latest_routes)
         now = decide_beside(subject, others, self._ports.clock.now())
         return next(iter(now.effects), None)
 

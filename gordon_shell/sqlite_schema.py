@@ -3,11 +3,12 @@
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from gordon_core.effects import Done, Outcome
 from gordon_shell.errors import DocumentError, StoreError
 
 APPLICATION_ID: Final = 0x676F7264  # "gord"
@@ -39,6 +40,11 @@ MIGRATIONS: Final = (
         UNION ALL SELECT app, service, 'marker', container_id, 0, marker FROM marker
         UNION ALL SELECT app, service, 'memory', container_id, 0, memory FROM memory
         UNION ALL SELECT app, service, 'unproven', '', 0, '' FROM unproven;
+    """,
+    # Who names a container is asked before each write that names one.
+    """
+    CREATE INDEX active_container ON active (container_id);
+    CREATE INDEX marker_container ON marker (container_id);
     """,
     # Not in the view: what was deployed, which is large and which no pass looks at.
     """
@@ -97,11 +103,11 @@ def no_state(path: Path) -> str:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection, begin: str) -> Iterator[sqlite3.Connection]:
     """Keep the block within one transaction, which commits at its end and is rolled back by an exception."""
     connection.execute(begin)
     try:
-        yield
+        yield connection
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:
@@ -170,21 +176,42 @@ def opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def make_empty(path: Path) -> None:
-    """Make an empty state, whole or not at all; where somebody else makes one meanwhile, that one stays. Raise StoreError."""
+def blank() -> sqlite3.Connection:
+    """Return an empty state in this process's own memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _set_up(connection, Path(":memory:"))
+    return connection
+
+
+def make(path: Path, fill: Callable[[sqlite3.Connection], Outcome]) -> Outcome | None:
+    """Make a state that begins with what `fill` writes, whole or, unless that is Done, not at all; return what `fill` did.
+
+    Where somebody else makes one meanwhile, that one stays, and None is returned. Raise StoreError, and what `fill` raises beside
+    sqlite3.Error.
+    """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".gordon-", dir=path.parent) as room:
             made = Path(room) / "state.db"
             os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
             with closing(connect(made, "mode=rw")) as connection:
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                upgrade(connection, made)
-            with suppress(FileExistsError):
-                os.link(made, path)
+                _set_up(connection, made)
+                with transaction(connection, "BEGIN IMMEDIATE"):
+                    outcome = fill(connection)
+            if not isinstance(outcome, Done):
+                return outcome
+            os.link(made, path)
         _sync(path.parent)
+    except FileExistsError:
+        return None
     except (OSError, sqlite3.Error) as error:
         raise StoreError(told(path, "made", error)) from error
+    return outcome
+
+
+def _set_up(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    upgrade(connection, path)
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

@@ -85,7 +85,7 @@ def _load(path: Path, source: Path, options: str) -> sqlite3.Connection:
     with closing(connect(source, options)) as connection:
         version = identify(connection, path)
         if version < len(MIGRATIONS):
-            message = f"the state at {path} is of the older version {version}; `gordon-shell status` brings it up to date"
+            message = f"the state at {path} is of the older version {version}; `gordon-shell once` brings it up to date"
             raise StoreError(message)
         copied = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         try:

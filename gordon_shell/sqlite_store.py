@@ -19,11 +19,11 @@ from gordon_core.observation import Binds
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.codec import from_json, to_json
 from gordon_shell.errors import DocumentError, StoreError, UsageError
-from gordon_shell.generations import refuse_activation, refuse_outdated
+from gordon_shell.generations import refuse_activation, refuse_named, refuse_outdated
 from gordon_shell.ports import Deployed, Journalled, Marker, Stored
 from gordon_shell.sqlite_deploys import DELETE_CANDIDATE, UPSERT_CANDIDATE, forget, kept, settle
 from gordon_shell.sqlite_rows import Rows, declared_from_row, declared_to_json, is_nothing
-from gordon_shell.sqlite_schema import make_empty, missing, no_state, opened, told, transaction
+from gordon_shell.sqlite_schema import blank, make, missing, no_state, opened, told, transaction
 from gordon_shell.sqlite_snapshot import snapshot
 from gordon_shell.state_document import insert, state_from_text, state_to_text
 
@@ -33,6 +33,10 @@ _UPSERT_MARKER: Final = "INSERT OR REPLACE INTO marker VALUES (?, ?, ?, ?)"
 _DELETE_ACTIVE: Final = "DELETE FROM active WHERE app = ? AND service = ? AND container_id = ? AND revision = ?"
 _SELECT_ACTIVE: Final = "SELECT declared FROM active WHERE app = ? AND service = ? AND container_id = ? AND revision = ?"
 _UPDATE_ACTIVE: Final = "UPDATE active SET declared = ? WHERE app = ? AND service = ? AND container_id = ? AND revision = ?"
+SELECT_NAMER: Final = (
+    "SELECT app, service FROM active WHERE container_id = ?1 AND (app, service) != (?2, ?3) "
+    "UNION ALL SELECT app, service FROM marker WHERE container_id = ?1 AND (app, service) != (?2, ?3) LIMIT 1"
+)
 _DELETE_UNNAMED: Final = (
     "DELETE FROM memory WHERE app = ? AND service = ? AND container_id = ? "
     "AND NOT EXISTS (SELECT 1 FROM active AS a WHERE a.app = memory.app AND a.service = memory.service "
@@ -43,28 +47,29 @@ _DELETE_UNNAMED: Final = (
 class SqliteStore:
     """The StateStore of one file; see `open`."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, *, read_only: bool) -> None:
-        """Hold a connection that `open` made."""
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, read_only: bool, unmade: bool = False) -> None:
+        """Hold a connection that `open` made; `unmade`: to an empty state in memory, for as long as there is no file."""
         self._path = path
         self._connection: sqlite3.Connection | None = connection
         self._read_only = read_only
+        self._unmade = unmade
         self._gate = RLock()
         self._rows = Rows()
 
     @classmethod
     def open(cls, path: Path, *, create: bool, read_only: bool = False) -> Self:
-        """Open the state at this path; with `create` make an empty one where there is none.
+        """Open the state at this path. With `create` there may be none: it is empty then, and made by the first write.
 
         With `read_only` nothing is created or changed, not even beside the file: each read takes a copy into memory, and writes
         are refused. Raise StoreError: no such state, not a state, damaged, of a newer version, or not to be read or written.
         """
         if read_only:
             return cls(path, snapshot(path), read_only=True)
-        if missing(path):
-            if not create:
-                raise StoreError(no_state(path))
-            make_empty(path)
-        return cls(path, opened(path), read_only=False)
+        if not missing(path):
+            return cls(path, opened(path), read_only=False)
+        if not create:
+            raise StoreError(no_state(path))
+        return cls(path, blank(), read_only=False, unmade=True)
 
     def read(self) -> tuple[Stored, ...]:
         """Return everything, sorted; see StateStore."""
@@ -91,6 +96,8 @@ class SqliteStore:
             found = connection.execute("SELECT revision FROM active WHERE app = ? AND service = ?", (app, service)).fetchone()
             held = found[0] if found else 0
             refusal = refuse_activation(app, service, held=held, expected=expected_revision, proposed=declared.revision)
+            named = (declared.container_id, *([superseded.container_id] if superseded is not None else []))
+            refusal = refusal or _refuse_named(connection, app, service, *named)
             if refusal is not None:
                 return refusal
             row = (app, service, declared.container_id, declared.revision, declared_to_json(declared))
@@ -170,7 +177,15 @@ class SqliteStore:
 
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Add or replace the retirement marker of a superseded container; see StateStore."""
-        return self._run(app, service, _UPSERT_MARKER, (app, service, marker.container_id, to_json(marker)))
+
+        def work(connection: sqlite3.Connection) -> Outcome:
+            refusal = _refuse_named(connection, app, service, marker.container_id)
+            if refusal is not None:
+                return refusal
+            connection.execute(_UPSERT_MARKER, (app, service, marker.container_id, to_json(marker)))
+            return Done()
+
+        return self._write(app, service, work)
 
     def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
         """Take the binds off a marker; see StateStore."""
@@ -208,15 +223,19 @@ class SqliteStore:
         Raise DocumentError, naming every fault; UsageError where the state is not empty; StoreError.
         """
         state = state_from_text(text)
+
+        def work(connection: sqlite3.Connection) -> Outcome:
+            _refuse_contents(connection, self._path)
+            insert(connection, state)
+            return Done()
+
         with self._gate:
-            connection = self._present()
+            self._check_open()
             if self._read_only:
                 raise StoreError(self._only_reading())
             self._rows.touch_all()
             try:
-                with transaction(connection, "BEGIN IMMEDIATE"):
-                    _refuse_contents(connection, self._path)
-                    insert(connection, state)
+                self._transact(work)
             except sqlite3.Error as error:
                 raise StoreError(told(self._path, "written", error)) from error
             except (UnicodeEncodeError, OverflowError) as error:
@@ -230,11 +249,29 @@ class SqliteStore:
             if connection is not None:
                 connection.close()
 
-    def _present(self) -> sqlite3.Connection:
+    def _check_open(self) -> sqlite3.Connection:
         if self._connection is None:
             message = f"the state at {self._path} is closed; open it again"
             raise StoreError(message)
         return self._connection
+
+    def _present(self) -> sqlite3.Connection:
+        """Return the connection, to the file as soon as there is one."""
+        connection = self._check_open()
+        if self._unmade and not missing(self._path):
+            self._connection, self._unmade = opened(self._path), False
+            connection.close()
+            self._rows.touch_all()
+        return self._check_open()
+
+    def _transact(self, work: Callable[[sqlite3.Connection], Outcome]) -> Outcome:
+        """Do this in one transaction; where there is no state yet, it is made with just that in it."""
+        if self._unmade and missing(self._path):
+            outcome = make(self._path, work)
+            if outcome is not None:
+                return outcome
+        with transaction(self._present(), "BEGIN IMMEDIATE") as connection:
+            return work(connection)
 
     def _only_reading(self) -> str:
         return f"the state at {self._path} is open for reading only; open it for writing"
@@ -262,13 +299,14 @@ class SqliteStore:
 
     def _write(self, app: str, service: str, work: Callable[[sqlite3.Connection], Outcome]) -> Outcome:
         with self._gate:
-            connection = self._present()
+            self._check_open()
             if self._read_only:
                 return Refused(self._only_reading(), Fault.STORE)
             self._rows.touch(app, service)
             try:
-                with transaction(connection, "BEGIN IMMEDIATE"):
-                    return work(connection)
+                return self._transact(work)
+            except StoreError as error:
+                return Refused(str(error), Fault.STORE)
             except (*_UNWRITABLE, DocumentError) as error:
                 return Refused(told(self._path, "written", error), Fault.STORE)
 
@@ -278,6 +316,14 @@ def _refuse_contents(connection: sqlite3.Connection, path: Path) -> None:
     if count:
         message = f"the state at {path} is not empty; import into a new one, named with --state"
         raise UsageError(message)
+
+
+def _refuse_named(connection: sqlite3.Connection, app: str, service: str, *container_ids: str) -> Refused | None:
+    for each in container_ids:
+        namer = connection.execute(SELECT_NAMER, (each, app, service)).fetchone()
+        if namer is not None:
+            return refuse_named(app, service, each, namer)
+    return None
 
 
 def _key(generation: Generation) -> tuple[str, str, str, int]:

@@ -118,6 +118,20 @@ class StateRecord:
     @services.validator
     def _services_once(self, _attribute: "Attribute[object]", value: tuple[ServiceRecord, ...]) -> None:
         _once("service", (f"{each.app}/{each.service}" for each in value))
+        _refuse_shared(value)
+
+
+def _refuse_shared(services: tuple[ServiceRecord, ...]) -> None:
+    """Raise ValueError where two services name one container, in ACTIVE or as superseded."""
+    namers: dict[str, dict[str, None]] = {}
+    for each in services:
+        declared = [each.declared.container_id] if each.declared is not None else []
+        for container_id in (*declared, *(marker.container_id for marker in each.markers)):
+            namers.setdefault(container_id, {})[f"{each.app}/{each.service}"] = None
+    shared = [f"{container_id} by {' and '.join(names)}" for container_id, names in namers.items() if len(names) > 1]
+    if shared:
+        message = f"a container is of one service; named are: {', '.join(shared)}"
+        raise ValueError(message)
 
 
 def state_to_text(connection: sqlite3.Connection) -> str:

@@ -71,8 +71,12 @@ def situation(decision: Decision, clock: Clock) -> str:
 
 
 def failures(report: Report, app: str = "") -> tuple[str, ...]:
-    """Return one line for each service (of an app, if given) that is held or was not finished, and for each trouble."""
-    held = (situation(each, report.plan.clock) for each in _of(report, app) if each.is_held)
+    """Return one line for each service (of an app, if given) that is held or was not finished, and for each trouble.
+
+    What this pass passed over is none of its failures: a deploy that holds the lock is at work on it.
+    """
+    stuck = (each for each in _of(report, app) if each.is_held and not each.is_in_the_dark)
+    held = (situation(each, report.plan.clock) for each in stuck)
     left = (f"{what(each)}: {_unfinished(each)}" for each in _of(report, app) if each.effect is not None)
     return (*held, *left, *report.trouble)
 

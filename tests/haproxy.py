@@ -1,6 +1,7 @@
 """A real HAProxy for tests: a child process in the foreground, on a directory whose path is short enough for a Unix socket."""
 
 import contextlib
+import os
 import shutil
 import signal
 import socket
@@ -26,15 +27,16 @@ defaults
     timeout client 30s
     timeout server 30s
 """
-_UP_S = 10.0
+_UP_S = 30.0
 
 
 class RunningHaproxy:
     """One HAProxy whose runtime socket is at `socket`."""
 
-    def __init__(self, config: str, directory: Path) -> None:
-        """Write its configuration, before which global and defaults are put."""
+    def __init__(self, config: str, directory: Path, *, master: bool = False) -> None:
+        """Write its configuration, before which global and defaults are put. `master`: a master process, with a worker."""
         self.socket = str(directory / "haproxy.sock")
+        self._master = master
         self._config = directory / "haproxy.cfg"
         self._log = directory / "haproxy.log"
         self._config.write_text(_HEAD.format(socket=self.socket) + config)
@@ -51,21 +53,49 @@ class RunningHaproxy:
 
     def start(self) -> None:
         """Start it, and wait until its runtime socket answers."""
+        self._process = self._begun(*(["-W"] if self._master else []))
+        self._wait_for_another_than(0)
+
+    def _begun(self, *flags: str) -> "subprocess.Popen[bytes]":
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(["haproxy", "-db", "-f", str(self._config)], stdout=log, stderr=log)
+            return subprocess.Popen(["haproxy", "-db", *flags, "-f", str(self._config)], stdout=log, stderr=log)
+
+    def _wait_for_another_than(self, pid: int) -> None:
+        """Wait until the runtime socket is answered by another process than that one."""
         until = time.monotonic() + _UP_S
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > until:
+        while self._answering() in {0, pid}:
+            if self._process is None or self._process.poll() is not None or time.monotonic() > until:
                 self.kill()
                 pytest.fail(f"haproxy did not start: {self._log.read_text()}")
+            time.sleep(0.01)
+
+    def reload(self) -> None:
+        """Have it read its configuration anew, as an operator does, and wait until the process before has run out."""
+        before, process = self._answering(), self._process
+        assert process is not None
+        if self._master:
+            process.send_signal(signal.SIGUSR2)
+        else:
+            self._process = self._begun("-sf", str(process.pid))
+        self._wait_for_another_than(before)
+        if not self._master:
+            process.wait(_UP_S)
+        until = time.monotonic() + _UP_S
+        while Path(f"/proc/{before}").exists() and time.monotonic() < until:
             time.sleep(0.01)
 
     def kill(self) -> None:
         """End it with SIGKILL; the socket's file stays behind, as it does after a crash."""
         if self._process is not None:
+            workers: list[str] = []
+            with contextlib.suppress(FileNotFoundError):  # where it has ended by itself
+                workers = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
             self._process.kill()
             self._process.wait()
             self._process = None
+            for each in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(each), signal.SIGKILL)
 
     def restart(self) -> None:
         """Kill it and start it again: what was set at run time is lost."""
@@ -84,16 +114,18 @@ class RunningHaproxy:
             connection.sendall(f"{command}\n".encode())
             return b"".join(iter(lambda: connection.recv(1 << 16), b"")).decode().strip()
 
-    def _answers(self) -> bool:
+    def _answering(self) -> int:
+        """Return which process answers at the runtime socket, 0 for none."""
         try:
-            return bool(self.say("show version"))
+            told = dict(line.split(": ", 1) for line in self.say("show info").splitlines() if ": " in line)
         except OSError:
-            return False
+            return 0
+        return int(told.get("Pid", 0))
 
 
-def running_haproxy(config_text: str, directory: Path) -> RunningHaproxy:
+def running_haproxy(config_text: str, directory: Path, *, master: bool = False) -> RunningHaproxy:
     """Return a context manager that runs HAProxy with this configuration (global and defaults are added) in this directory."""
-    return RunningHaproxy(config_text, directory)
+    return RunningHaproxy(config_text, directory, master=master)
 
 
 @contextlib.contextmanager

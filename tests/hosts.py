@@ -22,6 +22,8 @@ from gordon_shell.ports import Details, Engine, Locks, Marker, Ports, Prober, Ro
 from gordon_shell.reconciler import Reconciler, Report
 
 HTTP = Port(80)
+HANGS_S = 120.0
+"""How long a call that hangs does so, unless it is let go: longer than any test waits."""
 SETTLED_S = 150.0
 """After so long no uptime text looks young any more."""
 
@@ -65,7 +67,7 @@ class Calls:
     def hold(self, call: str) -> threading.Event:
         """Let every call that begins so hang until the event is set."""
         event = threading.Event()
-        self.before(call, lambda: event.wait(20))
+        self.before(call, lambda: event.wait(HANGS_S))
         return event
 
     def clear(self) -> None:

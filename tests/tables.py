@@ -8,7 +8,7 @@ from gordon_core import candidates, deploys, services, superseded
 from gordon_core.document import read_snapshot
 from gordon_core.observation import SeenAs
 from gordon_core.planner import plan
-from gordon_core.situations import REMEDIES, Situation
+from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
 from gordon_shell.text import text
 
 SAMPLE = "examples/sample.json"
@@ -88,6 +88,8 @@ def with_tables(readme: str) -> str:
 
 
 def _standing(situation: Situation) -> str:
+    if situation in REMEDIES_IN_THE_DARK:
+        return "**held** if it is to run and does not serve"
     return "**held**" if situation in REMEDIES else "-"
 
 

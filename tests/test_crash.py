@@ -40,7 +40,7 @@ class Processes:
         return self._server.stdout.readline().strip()
 
     def close(self) -> None:
-        self._server.communicate(timeout=10)
+        self._server.communicate(timeout=60)
         assert 0 == self._server.returncode
 
 

@@ -87,12 +87,53 @@ def test_any_text_at_all_switches_verification_on(home: Path, text: str) -> None
     assert Tls(True, str(home / ".docker/ca.pem")) == tls  # noqa: FBT003
 
 
+@pytest.mark.parametrize(
+    ("files", "own"), [((), False), (("cert.pem",), False), (("key.pem",), False), (("cert.pem", "key.pem"), True)]
+)
+def test_docker_tls_alone_verifies_nobody_and_a_certificate_without_its_key_is_none(
+    tmp_path: Path,
+    files: tuple[str, ...],
+    own: bool,  # noqa: FBT001 - a case
+) -> None:
+    for each in ("ca.pem", *files):
+        (tmp_path / each).write_text("")
+    pair = (str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")) if own else ("", "")
+    tls = endpoint({"DOCKER_HOST": HOST, "DOCKER_TLS": "1", "DOCKER_CERT_PATH": str(tmp_path)}).tls
+    assert Tls(False, str(tmp_path / "ca.pem"), *pair) == tls  # noqa: FBT003
+
+
+@pytest.mark.parametrize("how", ["DOCKER_TLS", "DOCKER_TLS_VERIFY"])
+def test_with_tls_and_no_docker_host_the_engine_is_at_the_tls_port_of_this_host(tmp_path: Path, how: str) -> None:
+    (tmp_path / "ca.pem").write_text("")
+    found = endpoint({how: "1", "DOCKER_CERT_PATH": str(tmp_path), "HOME": str(tmp_path)})
+    assert ("tcp://localhost:2376", True) == (found.host, found.tls is not None)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("tcp://10.0.0.7", "tcp://10.0.0.7:2375"),
+        ("tcp://[fd00::7]", "tcp://[fd00::7]:2375"),
+        ("10.0.0.7", "tcp://10.0.0.7:2375"),
+        (" tcp://10.0.0.7:2376 ", "tcp://10.0.0.7:2376"),
+        ("tcp://[fd00::7]:2376", "tcp://[fd00::7]:2376"),
+        ("10.0.0.7:2376", "10.0.0.7:2376"),
+        ("unix:///run/docker.sock", "unix:///run/docker.sock"),
+        ("ssh://me@there", "ssh://me@there"),
+        ("tcp://there/under", "tcp://there/under"),
+    ],
+)
+def test_an_address_without_a_port_means_the_cli_s_own(said: str, meant: str) -> None:
+    assert meant == endpoint({"DOCKER_HOST": said}).host
+
+
 def test_a_cert_path_alone_switches_nothing_on(tmp_path: Path) -> None:
     assert Endpoint(HOST) == endpoint({"DOCKER_HOST": HOST, "DOCKER_CERT_PATH": str(tmp_path), "DOCKER_TLS_VERIFY": ""})
 
 
-def test_tls_without_an_authority_says_what_is_missing_and_where(tmp_path: Path) -> None:
-    environ = {"DOCKER_HOST": HOST, "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": str(tmp_path)}
+@pytest.mark.parametrize("how", ["DOCKER_TLS", "DOCKER_TLS_VERIFY"])
+def test_tls_without_an_authority_says_what_is_missing_and_where(tmp_path: Path, how: str) -> None:
+    environ = {"DOCKER_HOST": HOST, how: "1", "DOCKER_CERT_PATH": str(tmp_path)}
     with pytest.raises(EngineError, match=f"{tmp_path}/ca.pem is not there; .*DOCKER_CERT_PATH"):
         endpoint(environ)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from typing import get_args
 
 import pytest
@@ -518,9 +518,9 @@ def test_a_plan_with_a_snapshot_inside_is_told_so_alone() -> None:
 
 def test_fifty_megabytes_are_refused_without_being_read() -> None:
     text = b"[" + b"0," * 25_000_000
-    start = monotonic()
+    start = process_time()
     assert "larger than 32 MiB" in str(_faults(read_snapshot, text))
-    assert monotonic() - start < 0.3
+    assert process_time() - start < 0.3
 
 
 def test_a_hundred_faults_are_printed_and_the_rest_counted() -> None:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -28,8 +27,8 @@ def test_a_signal_asks_once_and_the_handlers_are_put_back(number: signal.Signals
     asked_to = threading.Event()
     with ended_by_signals(asked_to.set, 0) as asked:
         os.kill(os.getpid(), number)
-        assert asked.wait(5)
-        assert asked_to.wait(5)
+        assert asked.wait(30)
+        assert asked_to.wait(30)
     assert before == [signal.getsignal(each) for each in SIGNALS]
 
 
@@ -43,22 +42,20 @@ def hanging() -> "subprocess.Popen[str]":
 def test_what_hangs_is_ended_when_the_patience_is_over() -> None:
     with hanging() as program:
         program.terminate()
-        assert program.wait(10) == 7
+        assert program.wait(60) == 7
         assert program.stdout is not None
         assert program.stdout.read() == "asked\n"
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
-    source = HANGING.replace("0.3", "60")
+    source = HANGING.replace("0.3", "600")
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == "ready\n"
         program.terminate()
         assert program.stdout.readline() == "asked\n"
-        begun = time.monotonic()
         program.terminate()
-        assert program.wait(10) == 7
-        assert time.monotonic() - begun < 5
+        assert program.wait(60) == 7
 
 
 def test_a_signal_that_is_heeded_sets_the_event_and_nothing_else() -> None:

@@ -117,6 +117,7 @@ def test_routed_is_verified_and_routed_to_exactly_its_binds() -> None:
         pytest.param(evolve(OLD, seen=Gone()), False, id="gone"),
         pytest.param(evolve(OLD, verified=None), False, id="never verified"),
         pytest.param(evolve(OLD, seen=running(LATER, 32700, OLD_ID)), False, id="another execution"),
+        pytest.param(evolve(OLD, seen=running(EARLIER, 32701, OLD_ID)), False, id="at another port by now"),
         pytest.param(evolve(OLD, seen=strange(Status.PAUSED, EARLIER, OLD_ID)), False, id="paused"),
     ],
 )

@@ -44,7 +44,7 @@ def test_another_process_holds_it_until_it_is_killed(tmp_path: Path) -> None:
             locks.wait_app("shop", 0.05)
         assert 75 == caught.value.exit_code
         holder.send_signal(signal.SIGKILL)
-    with locks.wait_app("shop", 10), held(locks.try_run()):
+    with locks.wait_app("shop", 60), held(locks.try_run()):
         assert f"pid {os.getpid()}" == locks.try_app("shop")
 
 

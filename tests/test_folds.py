@@ -72,6 +72,7 @@ from tests.core_examples import (
     running,
     seen,
     sick,
+    stopped,
     strange,
     struck_once,
     struck_out,
@@ -192,6 +193,8 @@ def test_a_window_grows_over_stable_looks_at_one_execution() -> None:
         pytest.param(ailing, 1_010.0, None, id="unhealthy"),
         pytest.param(seen(running(health=Health(HealthStatus.STARTING))), 1_010.0, None, id="starting"),
         pytest.param(having(declared=None), 1_010.0, None, id="not in ACTIVE"),
+        pytest.param(stopped, 1_010.0, None, id="to be stopped"),
+        pytest.param(having(inhibited="eats data"), 1_010.0, None, id="inhibited"),
     ],
 )
 def test_what_breaks_a_window(mutation: Callable[[Subject], Subject], now_s: float, expected: Window | None) -> None:

@@ -43,7 +43,8 @@ def test_the_fragment_has_one_backend_for_each_tcp_port_in_a_stable_order() -> N
     backends = [line for line in text.splitlines() if line.startswith("backend ")]
     assert ["backend gordon:blog:web:80", "backend gordon:shop:web:80", "backend gordon:shop:web:443"] == backends
     assert text.endswith(
-        "\nbackend gordon:shop:web:443\n    retries 0\n    server-template gen 2 127.0.0.1:1 disabled pool-max-conn 0\n"
+        "\nbackend gordon:shop:web:443\n    retries 0\n    load-server-state-from-file none\n"
+        "    server-template gen 2 127.0.0.1:1 disabled pool-max-conn 0\n"
     )
     assert text == haproxy_config((("blog", "web", (HTTP, HTTP)), ("shop", "web", ports[::-1])), "/run/gordon.sock")
     assert "stats socket /run/gordon.sock mode 600 level admin" in text

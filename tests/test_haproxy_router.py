@@ -39,7 +39,7 @@ def test_a_proxy_that_hangs_is_silent_and_bounded(world: World) -> None:
             router.read()
         outcomes = (router.withdraw("shop", "web"), router.publish("shop", "web", at(32769)))
         assert [Unknown, Unknown] == [type(each) for each in outcomes]
-    assert time.monotonic() - before < 2
+    assert time.monotonic() - before < 30
     assert at(32768) == world.routed()
 
 

@@ -54,7 +54,7 @@ def speaker(answer: Callable[[str], bytes]) -> Iterator[str]:
             yield str(directory / "s")
         finally:
             over.set()
-            thread.join(10)
+            thread.join(60)
 
 
 def always(reply: bytes) -> Callable[[str], bytes]:

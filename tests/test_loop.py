@@ -14,7 +14,8 @@ from gordon_shell.reconciler import Reconciler, Report
 from gordon_shell.system_clock import SystemClock
 from tests.hosts import Host
 
-A_SECOND = 1.0
+SOON_S = 10.0
+"""The promise, and what a busy machine may take; whatever it is that waits or hangs, does so for longer."""
 
 
 class Desk:
@@ -137,7 +138,7 @@ class Live:
         self.thread.start()
 
     def until_called(self, call: str) -> None:
-        until_s = time.monotonic() + 10.0
+        until_s = time.monotonic() + 60.0
         while not self.host.calls.of(call):
             assert time.monotonic() < until_s
             time.sleep(0.01)
@@ -146,38 +147,38 @@ class Live:
         """Stop it, and return how many seconds it took to end."""
         begun_s = time.monotonic()
         self.reconciler.stop()
-        self.thread.join(10.0)
+        self.thread.join(60.0)
         assert not self.thread.is_alive()
         self.clock.close()
         return time.monotonic() - begun_s
 
 
-def test_it_ends_within_a_second_between_two_passes(host: Host) -> None:
+def test_it_ends_soon_between_two_passes(host: Host) -> None:
     live = Live(host)
     live.until_called("router.publish")
     while not live.reports:
         time.sleep(0.01)
-    assert live.stop() < A_SECOND
+    assert live.stop() < SOON_S
     assert not isinstance(host.locks.try_run(), str)
 
 
-def test_it_ends_within_a_second_while_a_command_hangs(host: Host) -> None:
+def test_it_ends_soon_while_a_command_hangs(host: Host) -> None:
     go_on = host.calls.hold("engine.start web-1")
     live = Live(host)
     live.until_called("engine.start web-1")
-    assert live.stop() < A_SECOND
+    assert live.stop() < SOON_S
     host.calls.made.clear()
     go_on.set()
     time.sleep(0.1)
     assert [] == host.calls.commands()
 
 
-def test_it_ends_within_a_second_while_a_health_check_is_waited_for(host: Host) -> None:
+def test_it_ends_soon_while_a_health_check_is_waited_for(host: Host) -> None:
     host.engine.behave("web-1", Behaviour(checks=(True,), check_every_s=10_000.0))
     live = Live(host)
     live.until_called("engine.start web-1")
     time.sleep(0.2)
-    assert live.stop() < A_SECOND
+    assert live.stop() < SOON_S
     host.calls.made.clear()
     time.sleep(0.2)
     assert [] == host.calls.of("engine.inspect")[1:]

@@ -1,11 +1,11 @@
 """What an operator may change: under the app lock alone, all or nothing, and refused with what would be right."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from attrs import evolve
 
-from gordon_core.effects import Done, Generation
+from gordon_core.effects import Done, Generation, Outcome
 from gordon_core.memory import Attempt, Memory, Strikes, Verified
 from gordon_core.observation import Bind
 from gordon_core.snapshot import Declared, Intent
@@ -60,6 +60,54 @@ def test_a_container_named_for_two_services_is_refused(shell: Shell, ports: Port
     with pytest.raises(UsageError, match="container web-1 is named for shop/a and for shop/b; a container is one service"):
         operations.adopt(ports, "shop", (Wish("a", "web-1"), Wish("b", "web-1")))
     assert () == ports.store.read()
+
+
+class Overtaken(MemoryStore):
+    """A store into which somebody else writes right before the first write of this one that names a container."""
+
+    def __init__(self, first: Callable[[MemoryStore], object]) -> None:
+        super().__init__()
+        self._first: Callable[[MemoryStore], object] | None = first
+
+    def _overtake(self) -> None:
+        first, self._first = self._first, None
+        if first is not None:
+            first(self)
+
+    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
+        self._overtake()
+        return super().activate(app, service, declared, expected_revision, superseded)
+
+    def mark(self, app: str, service: str, marker: Marker) -> Outcome:
+        self._overtake()
+        return super().mark(app, service, marker)
+
+
+def test_a_container_that_another_app_takes_while_it_is_adopted_is_refused_as_if_it_had_been_before(
+    shell: Shell, ports: Ports
+) -> None:
+    web = shell.container("web-1", HTTP)
+    overtaken = evolve(ports, store=Overtaken(lambda store: store.activate("blog", "web", Declared(web, 1), 0, None)))
+    with pytest.raises(UsageError, match=r"container web-1 .* is that of blog/web already; forget that first"):
+        operations.adopt(overtaken, "shop", (Wish("web", "web-1"),))
+    assert [("blog", web)] == [(each.app, each.declared.container_id) for each in overtaken.store.read() if each.declared]
+
+
+def test_a_service_that_is_deployed_while_it_is_adopted_is_a_conflict_and_stays(shell: Shell, ports: Ports) -> None:
+    shell.container("web-1", HTTP)
+    overtaken = evolve(ports, store=Overtaken(lambda store: store.activate("shop", "web", Declared("web-9", 1), 0, None)))
+    with pytest.raises(BusyError, match="ACTIVE has shop/web at revision 1, not 0"):
+        operations.adopt(overtaken, "shop", (Wish("web", "web-1"),))
+    assert Declared("web-9", 1) == stored(overtaken).declared
+
+
+def test_a_container_that_another_app_takes_while_it_is_to_be_retired_is_left_to_that(shell: Shell, ports: Ports) -> None:
+    old, web = shell.container("old-1"), shell.container("web-1", HTTP)
+    store = Overtaken(lambda store: store.activate("blog", "web", Declared(old, 1), 0, None))
+    MemoryStore.activate(store, "shop", "web", Declared(web, 1), 0, None)
+    with pytest.raises(UsageError, match="container old-1 is the one that ACTIVE names for blog/web"):
+        operations.retire(evolve(ports, store=store), "shop", "web", old)
+    assert [()] * 2 == [each.markers for each in store.read()]
 
 
 def test_the_successor_and_the_marker_of_the_former_container_are_written_together(shell: Shell, ports: Ports, web: str) -> None:

@@ -154,6 +154,7 @@ def test_several_documents_as_json_are_an_array_in_the_order_in_which_they_were_
         (("paused.json",), 3),
         (("cooling.json",), 3),
         (("inhibited.json",), 3),
+        (("locked.json",), 3),
         (("down.json", "settled.json"), 2),
         (("settled.json", "paused.json", "down.json"), 3),
     ],

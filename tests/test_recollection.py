@@ -129,6 +129,42 @@ def test_an_unproven_withdrawal_is_written_or_held() -> None:
     assert not stored(store).unproven
 
 
+def test_a_withdrawal_under_way_is_in_doubt_and_one_that_is_settled_is_not() -> None:
+    store = filled()
+    recollection = Recollection(store)
+    recollection.doubt("shop", "web")
+    assert recollection.unproven(stored(store))
+    assert not stored(store).unproven
+    assert Done() == recollection.settle(SUBJECT, SUBJECT)
+    assert not recollection.unproven(stored(store))
+    assert () == recollection.write_held({"shop"})
+    assert not stored(store).unproven
+
+
+def test_a_withdrawal_that_does_not_come_back_is_unproven_until_something_is_known_of_it() -> None:
+    store = filled()
+    recollection = Recollection(store)
+    recollection.doubt("shop", "web")
+    assert () == recollection.write_held({"another app"})
+    assert not stored(store).unproven
+    assert () == recollection.write_held({"shop"})
+    assert stored(store).unproven
+    recollection.doubt("shop", "web")
+    assert Done() == recollection.keep(evolve(SUBJECT, unproven=True), SUBJECT)
+    assert (False, False) == (stored(store).unproven, recollection.unproven(stored(store)))
+
+
+def test_a_second_withdrawal_that_fails_leaves_the_doubt_about_the_first_on_record() -> None:
+    store = filled()
+    recollection, doubtful = Recollection(store), evolve(SUBJECT, unproven=True)
+    recollection.doubt("shop", "web")
+    recollection.doubt("shop", "web")
+    assert Done() == recollection.settle(doubtful, doubtful)
+    assert recollection.unproven(stored(store))
+    assert () == recollection.write_held({"shop"})
+    assert stored(store).unproven
+
+
 def test_a_refusal_is_told_although_the_other_write_went_well() -> None:
     class HalfFull(MemoryStore):
         def set_unproven(self, app: str, service: str, *, unproven: bool) -> Outcome:
@@ -152,7 +188,7 @@ def test_an_older_value_is_never_written_over_a_newer_one() -> None:
         def save_memory(self, app: str, service: str, container_id: str, memory: Memory) -> Outcome:
             if self.slow and memory == CHARGED:
                 begun.set()
-                go_on.wait(5)
+                go_on.wait(30)
             return super().save_memory(app, service, container_id, memory)
 
     store = Slow()
@@ -166,12 +202,12 @@ def test_an_older_value_is_never_written_over_a_newer_one() -> None:
     first = threading.Thread(target=recollection.write_held, args=({"shop"},))
     second = threading.Thread(target=recollection.keep, args=(remembering(CHARGED), remembering(newer)))
     first.start()
-    assert begun.wait(5)
+    assert begun.wait(30)
     second.start()
     second.join(0.1)
     go_on.set()
-    first.join(5)
-    second.join(5)
+    first.join(30)
+    second.join(30)
     assert newer == stored(store).memory
 
 

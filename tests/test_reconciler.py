@@ -159,16 +159,16 @@ def test_a_fault_of_ours_in_one_service_is_reported_and_hides_no_other(host: Hos
 def test_a_locked_app_is_skipped_and_not_waited_for() -> None:
     host = Host()
     host.service("web")
-    host.service("web", app="zoo")
+    host.service("api", app="zoo")
     lock = host.locks.try_app("shop")
     assert not isinstance(lock, str)
     report = host.reconciler.run_pass()
-    assert {"zoo/web"} == set(host.routes())
+    assert {"zoo/api"} == set(host.routes())
     assert Situation.LOCKED is situations(report)["shop/web"]
     assert [] == host.calls.of("store.save_memory shop")
     lock.release()
     host.reconciler.run_pass()
-    assert {"shop/web", "zoo/web"} == set(host.routes())
+    assert {"shop/web", "zoo/api"} == set(host.routes())
 
 
 def test_every_lock_is_let_go_after_a_pass_also_when_it_fails() -> None:
@@ -185,8 +185,8 @@ def test_every_lock_is_let_go_after_a_pass_also_when_it_fails() -> None:
 
 def test_a_lock_that_cannot_be_taken_at_all_skips_its_app_alone_and_is_told() -> None:
     host = Host()
-    for each in ("bad", "shop"):
-        host.service("web", app=each)
+    host.service("api", app="bad")
+    host.service("web")
 
     def fail() -> None:
         message = "the lock app-bad.lock cannot be taken: Permission denied"

@@ -44,7 +44,7 @@ def test_a_route_that_names_the_port_of_another_is_withdrawn_before_anything_is_
 
 def test_so_is_one_of_a_locked_app_and_nothing_else_is_done_to_it() -> None:
     host = settled("web", app="zoo")
-    host.service("web")
+    host.service("api")
     host.engine.kill("web-1")
     host.engine.add(Simulated("web-1", "web", ((HTTP, 0),)), Simulated("mine", "mine", ((HTTP, 0),)))
     assert Done() == host.store.activate("mine", "mine", Declared("mine", 1, (HTTP,)), 0, None)

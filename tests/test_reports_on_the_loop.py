@@ -11,6 +11,7 @@ from gordon_core.observation import Bind
 from gordon_shell.crew import ThreadCrew
 from gordon_shell.prober import SocketProber
 from gordon_shell.reconciler import CONCURRENCY
+from tests.engine_worlds import in_time
 from tests.hosts import HTTP, settled
 
 STARTS = "engine.start"
@@ -23,7 +24,7 @@ def test_r15_a_service_that_hangs_does_not_keep_its_siblings_from_being_looked_a
     for each in ("a-1", "b-1", "c-1"):
         host.engine.kill(each)
     hanging = host.calls.hold("engine.start a-1")
-    host.reconciler.run_pass(patience_s=1.0)
+    host.reconciler.run_pass(patience_s=3.0)
     assert {"shop/b", "shop/c"} == set(host.routes())
     hanging.set()
 
@@ -52,13 +53,13 @@ def accepting_and_closing() -> Iterator[Bind]:
             yield Bind(HTTP, server.getsockname()[1])
         finally:
             server.shutdown(socket.SHUT_RDWR)
-            thread.join(5)
+            thread.join(30)
 
 
 def test_r20_a_connection_that_does_not_stay_is_not_ready() -> None:
     prober = SocketProber()
     with accepting_and_closing() as bind:
-        outcome = prober.probe((bind,), 0.0, 0, "", lambda: True)
+        outcome = in_time(lambda: prober.probe((bind,), 0.0, 0, "", lambda: True), Refused)
     prober.close()
     assert isinstance(outcome, Refused)
     assert "nothing listens in the container" in outcome.reason

@@ -22,21 +22,26 @@ from gordon_core.effects import (
 )
 from gordon_core.observation import RouteUnread, SeenAs
 from gordon_core.planner import decide, plan
+from gordon_core.sentences import remedy
 from gordon_core.services import NARROWED, ROWS, Row, Scope, rows, scope
-from gordon_core.situations import REMEDIES, Situation
+from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
 from gordon_core.snapshot import Intent, Subject
 from tests.core_examples import (
+    CLOCK,
     EXEMPLARS,
     GENERATION,
     NOBODY,
     NOW_S,
     REFUSED_ROUTER,
+    Mutation,
     after,
+    dark,
     decided,
     down,
     good,
     having,
     remembering,
+    sick,
     stopped,
     unpublished,
     withdrawn_in_vain,
@@ -44,6 +49,7 @@ from tests.core_examples import (
 from tests.core_pool import pool
 
 OF_CANDIDATES = {row.situation for row in candidates.ROWS}
+without_a_container = having(declared=None)
 OF_SUPERSEDED = {each for each in Situation if each.name.startswith("OLD_")} | {
     Situation.RECLAIMED,
     Situation.AWAITING,
@@ -129,6 +135,7 @@ def test_what_is_held_has_a_remedy_and_no_effect() -> None:
     effectless |= {each for each in OF_SUPERSEDED | OF_CANDIDATES if decided(EXEMPLARS[each], each).effect is None}
     assert set(REMEDIES) == effectless - WELL_WITHOUT_EFFECT
     assert set() == WELL_WITHOUT_EFFECT - effectless
+    assert {Situation.LOCKED, Situation.IN_FLIGHT, Situation.SUPPLANTED} == set(REMEDIES_IN_THE_DARK)
 
 
 # --- over the whole pool -------------------------------------------------------------------------------------------------
@@ -201,26 +208,53 @@ INVARIANTS: dict[str, Callable[[Subject, Effect], bool]] = {
 
 @frozen
 class Walk:
-    """What one walk over the pool found: subjects for which the narrowed law differs, rows that held, and broken invariants."""
+    """What one walk over the pool found: subjects for which the narrowed law differs, rows that held, and broken invariants.
+
+    `dark` are those that are to run, are served by nobody, and of which a plan would say neither that something is done nor that
+    somebody could help.
+    """
 
     differing: list[Subject]
     reached: set[int]
     broken: dict[str, list[Subject]]
+    dark: list[Subject]
 
 
 @pytest.fixture(scope="module")
 def walk() -> Walk:
-    found = Walk([], set(), {each: [] for each in INVARIANTS})
+    found = Walk([], set(), {each: [] for each in INVARIANTS}, [])
     for subject in pool():
         row = _walked(subject)
         found.reached.add(id(row))
         if row is not next(each for each in rows(subject) if each.holds(subject, NOW_S)):
             found.differing.append(subject)
-        effect = decide(subject, NOW_S).effect
+        decision = decide(subject, NOW_S)
+        effect = decision.effect
+        if effect is None and not decision.is_held and scope(subject) is Scope.RUNNING and not _is_served(subject):
+            found.dark.append(subject)
         for name, breaks in INVARIANTS.items() if effect is not None else ():
             if breaks(subject, effect):
                 found.broken[name].append(subject)
     return found
+
+
+def _is_served(subject: Subject) -> bool:
+    """Tell whether requests reach it; one that is unhealthy below the threshold is watched, and serves."""
+    return evidence.is_verified(subject) and (facts.is_routed(subject) or not facts.is_published(subject))
+
+
+def test_whatever_is_to_run_and_serves_nobody_is_acted_on_or_held(walk: Walk) -> None:
+    assert [] == walk.dark
+
+
+@pytest.mark.parametrize("passed_over", [having(locked="by a deploy"), having(in_flight="stop it")])
+def test_what_is_passed_over_is_held_where_it_is_to_run_and_does_not_serve(passed_over: Mutation) -> None:
+    def held(*mutations: Mutation) -> tuple[bool, bool]:
+        decision = decide(good(passed_over, *mutations), NOW_S)
+        return decision.is_held, bool(remedy(decision, CLOCK))
+
+    assert [(False, False)] * 4 == [held(), held(unpublished, dark), held(stopped, down), held(without_a_container)]
+    assert [(True, True)] * 4 == [held(down), held(dark), held(unpublished, down), held(sick)]
 
 
 @pytest.mark.parametrize("invariant", INVARIANTS)

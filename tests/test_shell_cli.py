@@ -10,14 +10,15 @@ from pathlib import Path
 import click
 import pytest
 
+from gordon_core.observation import Status
 from gordon_shell.errors import UsageError
 from gordon_shell.file_locks import FileLocks
 from gordon_shell.haproxy_router import HaproxyRouter
 from gordon_shell.routes_file_router import RoutesFileRouter
 from gordon_shell.shell_cli import cli
-from gordon_shell.sqlite_store import SqliteStore
 from gordon_shell.wiring import LiveOptions, router
 from tests.shell_worlds import HTTP, Shell
+from tests.states import filled
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = (sys.executable, "-m", "gordon_shell.shell_cli")
@@ -138,6 +139,68 @@ def test_without_a_state_every_command_but_adopt_is_69_with_the_remedy_and_makes
     assert [] == list(shell.path.parent.iterdir())
 
 
+NO_ADOPTION = {
+    "a name that is not there": ["shop", "web=nobody"],
+    "one of two that is not there": ["shop", "web=web-1", "db=nobody"],
+    "an impossible name": ["shop", "a/b=web-1"],
+    "one container for two services": ["shop", "web=web-1", "db=web-1"],
+    "an HTTP check at a port that it does not publish": ["shop", "web=web-1", "--http", "web=81/"],
+    "no service of that name": ["shop", "web=web-1", "--grace", "db=5"],
+    "no such project of Docker Compose": ["--compose", "shop"],
+}
+
+
+def files(shell: Shell) -> list[str]:
+    """Return what lies beside the state, but for the locks, which a command may have taken before it failed."""
+    return [each.name for each in shell.path.parent.iterdir() if each.name != "state.db.locks"]
+
+
+@pytest.mark.parametrize("words", NO_ADOPTION.values(), ids=NO_ADOPTION)
+def test_an_adoption_that_fails_makes_no_state(shell: Shell, words: list[str]) -> None:
+    shell.container("web-1", HTTP)
+    assert (64, "") == tuple(shell.run("adopt", *words))[:2]
+    assert [] == files(shell)
+    assert 69 == shell.run("once").code
+
+
+@pytest.mark.parametrize("words", [["adopt", "shop", "web=web-1"], ["adopt", "--compose", "shop"]])
+def test_an_adoption_with_the_engine_out_of_reach_makes_no_state(shell: Shell, words: list[str]) -> None:
+    shell.engine.unreachable("connection refused")
+    code, out, err = shell.run(*words)
+    assert (69, "") == (code, out)
+    assert "connection refused" in str(err)
+    assert [] == list(shell.path.parent.iterdir())
+    assert f"there is no state at {shell.path}" in shell.run("status").err
+
+
+def test_an_adoption_of_what_vanishes_meanwhile_makes_no_state(shell: Shell) -> None:
+    web = shell.container("web-1", HTTP)
+    shell.engine.set_status(web, Status.REMOVING)
+    assert (64, "") == tuple(shell.run("adopt", "shop", "web=web-1"))[:2]
+    assert [] == files(shell)
+
+
+def test_an_adoption_and_an_import_that_get_no_lock_make_no_state(shell: Shell, tmp_path: Path) -> None:
+    shell.container("web-1", HTTP)
+    document = tmp_path / "state.json"
+    document.write_text('{"format": "gordon-state", "version": 1, "apps": [{"app": "shop", "intent": "stopped"}]}')
+    shell.path.with_name("state.db.locks").write_text("in the way of the directory of locks")
+    codes = [shell.run(*words).code for words in (["adopt", "shop", "web=web-1"], ["import", str(document)])]
+    assert ([69, 69], ["state.json"]) == (codes, files(shell))
+
+
+SURROGATE = '{"app": "a", "service": "\\ud800", "unproven": true}'
+
+
+@pytest.mark.parametrize("text", ["{", f'{{"format": "gordon-state", "version": 1, "services": [{SURROGATE}]}}'])
+def test_an_import_of_a_bad_document_makes_no_state(shell: Shell, tmp_path: Path, text: str) -> None:
+    document = tmp_path / "state.json"
+    document.write_text(text)
+    assert (65, "") == tuple(shell.run("import", str(document)))[:2]
+    assert 64 == shell.run("import", "/nonesuch/state.json").code
+    assert ["state.json"] == files(shell)
+
+
 # --- where things are, and what is out of reach ------------------------------------------------------------------------
 
 
@@ -159,18 +222,11 @@ def test_the_environment_says_where_things_are_and_options_outweigh_it() -> None
         router(LiveOptions(haproxy=Path("/h"), routes=Path("/r")))
 
 
-def test_an_engine_out_of_reach_is_69_for_adopt(shell: Shell) -> None:
-    shell.engine.unreachable("connection refused")
-    code, out, err = shell.run("adopt", "shop", "web=web-1")
-    assert (69, "") == (code, out)
-    assert "connection refused" in str(err)
-
-
 def test_a_damaged_policy_is_65(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text("x = 1\n")
     state = tmp_path / "state.db"
-    SqliteStore.open(state, create=True).close()
+    filled(state).close()
     ran = program("once", "--state", str(state), "--policy", str(policy))
     assert (65, "") == (ran.returncode, ran.stdout)
     assert ran.stderr.startswith(f"{policy}: $.x: is not known")

@@ -2,7 +2,7 @@
 
 import os
 import signal
-import time
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,14 +30,19 @@ class _Interrupted(MemoryClock):
     def __init__(self, sleeps: int, happens: Callable[[int], None] = lambda _left: None) -> None:
         super().__init__()
         self._left, self._happens = sleeps, happens
+        self._told = threading.Event()
 
     def sleep(self, seconds: float) -> None:
         self._left -= 1
         self._happens(self._left)
         if self._left == 0:
             os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.1)
+            assert self._told.wait(60), "nobody was told to stop"
         super().sleep(seconds)
+
+    def wake(self) -> None:
+        super().wake()
+        self._told.set()
 
 
 def test_run_prints_a_line_for_each_change_and_none_for_a_pass(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -13,7 +13,7 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
         "an earlier command (stop it, with 10 s to stop in) has not come back yet; nothing else until it does",
         "",
     ),
-    Situation.SUPPLANTED: ("ACTIVE changed during this pass; nothing more is done to it in this pass", ""),
+    Situation.SUPPLANTED: ("ACTIVE changed during this pass; nothing more is done to it in this pass", "gordon-shell once"),
     Situation.ABANDONED: ("not in ACTIVE, but still routed or perhaps routed; the route must go", ""),
     Situation.LEFTOVER: ("not in ACTIVE, but still remembered", ""),
     Situation.ABSENT: ("not in ACTIVE; its workload is left alone", ""),

@@ -78,12 +78,13 @@ class TestAStateOfVersion1:
     def test_a_reader_leaves_it_as_it_is_and_says_who_does_not(self, path: Path) -> None:
         version_1(path)
         before = contents(path.parent)
-        with pytest.raises(StoreError, match="is of the older version 1; `gordon-shell status` brings it up to date"):
+        with pytest.raises(StoreError, match="is of the older version 1; `gordon-shell once` brings it up to date"):
             SqliteStore.open(path, create=False, read_only=True)
         assert before == contents(path.parent)
 
     def test_a_program_of_version_1_leaves_a_newer_one_alone(self, path: Path) -> None:
-        SqliteStore.open(path, create=True).close()
+        with closing(SqliteStore.open(path, create=True)) as store:
+            assert Done() == store.set_intent("shop", Intent.RUNNING)
         before = contents(path.parent)
         with closing(connect(path, "mode=rw")) as connection, pytest.raises(StoreError, match="and this program knows 1; use a"):
             upgrade(connection, path, MIGRATIONS[:1])

@@ -1,5 +1,6 @@
 """How a state is made, recognised and brought up to date."""
 
+import json
 import os
 import sqlite3
 import stat
@@ -10,10 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from gordon_shell.errors import StoreError
-from gordon_shell.sqlite_schema import MIGRATIONS, connect, opened, upgrade
-from gordon_shell.sqlite_store import SqliteStore
+from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
+from gordon_core.snapshot import Declared
+from gordon_shell.errors import DocumentError, StoreError
+from gordon_shell.sqlite_schema import APPLICATION_ID, MIGRATIONS, connect, make, opened, upgrade
+from gordon_shell.sqlite_store import SELECT_NAMER, SqliteStore
 from tests.states import COUNT_UP, contents, filled
+
+IMPOSSIBLE = {
+    "format": "gordon-state",
+    "version": 1,
+    "services": [{"app": "shop", "service": "\ud800", "unproven": True}],
+}
 
 
 @pytest.fixture
@@ -79,7 +88,7 @@ class TestOpening:
         with closing(connect(path, "mode=rw")) as connection:
             connection.execute("PRAGMA user_version = 99")
         for read_only in (False, True):
-            with pytest.raises(StoreError, match=f"is of version 99, and this program knows {len(MIGRATIONS)}; use a newer"):
+            with pytest.raises(StoreError, match=rf"is of version 99, and this program knows {len(MIGRATIONS)}; use a newer"):
                 SqliteStore.open(path, create=True, read_only=read_only)
         with closing(connect(path, "mode=rw")) as connection:
             assert (99,) == connection.execute("PRAGMA user_version").fetchone()
@@ -100,6 +109,65 @@ class TestOpening:
         assert [] == [each.name for each in path.parent.iterdir() if each.name.startswith(".gordon-")]
 
 
+class TestMaking:
+    """With `create` a state is made by its first write, and not before: a command that fails before that leaves nothing."""
+
+    def test_opened_and_read_it_is_empty_and_not_there(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as store:
+            assert ((), None) == (store.read(), store.read_service("shop", "web"))
+            assert [] == json.loads(store.export_state())["services"]
+        assert not path.parent.exists()
+
+    def test_a_first_write_that_is_refused_makes_none(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as store:
+            assert isinstance(store.activate("shop", "web", Declared("c", 2), 1, None), Refused)
+            assert isinstance(store.activate("shop", "web", Declared("c", 2**70), 0, None), Refused)
+            assert isinstance(store.deactivate(Generation("shop", "web", "c", 1)), Refused)
+            with pytest.raises(DocumentError, match="cannot be kept"):
+                store.import_state(json.dumps(IMPOSSIBLE))
+            assert [] == list(path.parent.iterdir())
+            assert Done() == store.activate("shop", "web", Declared("c", 1), 0, None)
+            assert ["web"] == [each.service for each in store.read()]
+
+    def test_the_first_write_makes_it_with_what_it_writes(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as store:
+            assert Done() == store.activate("shop", "web", Declared("c", 1), 0, None)
+            with closing(SqliteStore.open(path, create=False, read_only=True)) as reader:
+                assert ["web"] == [each.service for each in reader.read()]
+            assert Done() == store.activate("shop", "db", Declared("d", 1), 0, None)
+            assert ["db", "web"] == [each.service for each in store.read()]
+
+    def test_where_another_made_it_meanwhile_that_one_is_read_and_written(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as one, closing(SqliteStore.open(path, create=True)) as two:
+            assert () == one.read()
+            assert Done() == two.activate("shop", "web", Declared("c", 1), 0, None)
+            assert isinstance(one.activate("shop", "web", Declared("d", 1), 0, None), Refused)
+            assert two.read() == one.read()
+            assert one.read() is one.read()
+
+    def test_one_that_another_makes_in_the_very_moment_of_the_first_write_stays(self, path: Path) -> None:
+        path.parent.mkdir()
+
+        def too_late(connection: sqlite3.Connection) -> Outcome:
+            filled(path).close()
+            connection.execute("INSERT INTO unproven VALUES ('blog', 'web')")
+            return Done()
+
+        assert make(path, too_late) is None
+        with closing(SqliteStore.open(path, create=False)) as store:
+            assert ["shop"] == [each.app for each in store.read()]
+        assert [] == [each.name for each in path.parent.iterdir() if each.name.startswith(".gordon-")]
+
+    def test_what_came_there_and_is_no_state_refuses_the_write(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as store:
+            path.parent.mkdir()
+            path.write_bytes(b"#!/bin/sh\n" * 500)
+            outcome = store.set_unproven("shop", "web", unproven=True)
+        assert isinstance(outcome, Refused)
+        assert Fault.STORE is outcome.fault
+        assert "move it away" in outcome.reason
+
+
 class TestMigrations:
     def test_an_older_version_is_brought_up_to_date_with_its_contents(self, path: Path) -> None:
         filled(path).close()
@@ -108,6 +176,30 @@ class TestMigrations:
             upgrade(connection, path, newer)
             assert (len(newer),) == connection.execute("PRAGMA user_version").fetchone()
             assert [("old", "x;y")] == connection.execute("SELECT container_id, note FROM memory").fetchall()
+
+    def test_each_version_is_brought_up_to_date_and_holds_the_same(self, path: Path) -> None:
+        """Also one in which two services name one container, which no write makes any more."""
+        for version in range(1, len(MIGRATIONS)):
+            older = path.with_name(f"{version}.db")
+            older.parent.mkdir(exist_ok=True)
+            with closing(sqlite3.connect(older, isolation_level=None)) as connection:
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                upgrade(connection, older, MIGRATIONS[:version])
+                for app in ("blog", "shop"):
+                    connection.execute("INSERT INTO active VALUES (?, 'web', 'old', 1, '{}')", (app,))
+            with closing(SqliteStore.open(older, create=False)) as store:
+                assert [Declared("old", 1)] * 2 == [each.declared for each in store.read()]
+                assert Done() == store.deactivate(Generation("blog", "web", "old", 1))
+            with closing(SqliteStore.open(older, create=False, read_only=True)) as store:
+                assert ["shop"] == [each.app for each in store.read()]
+
+    def test_who_names_a_container_is_looked_up_and_not_searched_for(self, path: Path) -> None:
+        """On a host of 100,000 services each activation asks it."""
+        filled(path).close()
+        with closing(opened(path)) as connection:
+            told = connection.execute(f"EXPLAIN QUERY PLAN {SELECT_NAMER}", ("old", "shop", "web"))
+            steps = [row[3] for row in told if "active" in row[3] or "marker" in row[3]]
+        assert [True] * 2 == [each.startswith("SEARCH ") for each in steps], steps
 
     def test_one_that_fails_changes_nothing(self, path: Path) -> None:
         filled(path).close()
@@ -122,6 +214,6 @@ class TestMigrations:
         with closing(connect(path, "mode=rw")) as connection:
             connection.execute("PRAGMA user_version = 0")
         before = contents(path.parent)
-        with pytest.raises(StoreError, match="older version 0"):
+        with pytest.raises(StoreError, match="older version 0; `gordon-shell once` brings it up to date"):
             SqliteStore.open(path, create=False, read_only=True)
         assert before == contents(path.parent)

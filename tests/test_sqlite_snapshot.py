@@ -113,4 +113,4 @@ class TestReadingOnly:
                     seen.extend(each.declared.revision for each in reader.read() if each.declared is not None)
         assert 0 == writer.returncode
         assert sorted(seen) == seen
-        assert len(set(seen)) > 5
+        assert len(set(seen)) > 1

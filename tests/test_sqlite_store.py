@@ -37,6 +37,19 @@ for line in sys.stdin:
 """
 
 
+ADOPT = """
+import sys
+from pathlib import Path
+from gordon_core.snapshot import Declared
+from gordon_shell.sqlite_store import SqliteStore
+store = SqliteStore.open(Path(sys.argv[1]), create=False)
+print("ready", flush=True)
+sys.stdin.readline()
+outcome = store.activate(sys.argv[3], sys.argv[2], Declared(sys.argv[2], 1), 0, None)
+print(type(outcome).__name__, *([outcome.fault.value] if hasattr(outcome, "fault") else []))
+"""
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "gordon" / "state.db"
@@ -52,7 +65,7 @@ class TestDamage:
     def test_a_damaged_page_is_said_and_kept(self, path: Path) -> None:
         store = SqliteStore.open(path, create=True)
         for number in range(200):
-            store.activate("shop", f"s{number}", DECLARED, 0, None)
+            store.activate("shop", f"s{number}", Declared(f"c{number}", 1), 0, None)
         store.close()
         whole = path.read_bytes()
         damaged = whole[:4096] + b"\xff" * (len(whole) - 4096)
@@ -99,7 +112,7 @@ class TestDamage:
 class TestOtherProcesses:
     def test_a_store_sees_what_another_writes_and_hands_out_the_rest_unchanged(self, path: Path) -> None:
         with closing(filled(path)) as one, closing(SqliteStore.open(path, create=False)) as two:
-            one.activate("shop", "db", DECLARED, 0, None)
+            one.activate("shop", "db", Declared("db", 1), 0, None)
             db, web = one.read()
             two.set_unproven("shop", "web", unproven=True)
             again = one.read()
@@ -117,6 +130,26 @@ class TestOtherProcesses:
             assert outcome.fault is Fault.CONFLICT
             assert two.read() == one.read()
 
+    def test_of_two_processes_that_name_one_container_for_two_apps_one_wins(self, path: Path) -> None:
+        """Each under the lock of its own app, which keeps neither from the other's."""
+        filled(path).close()
+        for number in range(4):
+            command = [sys.executable, "-c", ADOPT, str(path), f"c{number}"]
+            both = [subprocess.Popen([*command, app], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for app in ("a", "b")]
+            for each in both:
+                assert each.stdout is not None
+                assert b"ready\n" == each.stdout.readline()
+            for each in both:
+                assert each.stdin is not None
+                each.stdin.write(b"\n")
+                each.stdin.flush()
+            said = [each.communicate()[0].decode().split() for each in both]
+            assert [["Done"], ["Refused", "conflict"]] == sorted(said)
+        with closing(SqliteStore.open(path, create=False)) as store:
+            assert [*(f"c{number}" for number in range(4)), "old"] == sorted(
+                each.declared.container_id for each in store.read() if each.declared is not None
+            )
+
     def test_no_update_of_four_writing_processes_is_lost(self, path: Path) -> None:
         command = [sys.executable, "-c", COUNT_UP, str(path), "50"]
         writers = [subprocess.Popen(command) for _ in range(4)]
@@ -129,7 +162,7 @@ class TestOtherProcesses:
             other.execute("BEGIN IMMEDIATE")
             before_s = time.monotonic()
             outcome = store.set_unproven("shop", "web", unproven=True)
-            assert 4 <= time.monotonic() - before_s < 15
+            assert 4 <= time.monotonic() - before_s < 60
             assert isinstance(outcome, Refused)
             assert "database is locked; another program" in outcome.reason
             assert not store.read()[0].unproven
@@ -146,7 +179,7 @@ class TestOtherProcesses:
                 parent.stdin.write(f"{acknowledged + 1}\n")
                 parent.stdin.flush()
                 child = int(parent.stdout.readline().removeprefix("pid "))
-                parent.stdout.readline()
+                acknowledged = int(parent.stdout.readline())
                 time.sleep(0.01 + 0.001 * round_)
                 os.kill(child, signal.SIGKILL)
                 for line in iter(parent.stdout.readline, "dead\n"):
@@ -156,7 +189,7 @@ class TestOtherProcesses:
                 assert newest in {acknowledged, acknowledged + 1}
                 acknowledged = newest
             parent.stdin.close()
-        assert acknowledged > 60
+        assert acknowledged >= 30
 
 
 class TestAFullDisk:
@@ -182,8 +215,11 @@ class TestAFullDisk:
     def test_a_state_cannot_be_made_on_one_and_leaves_no_litter(self, tmp_path: Path) -> None:
         with tmpfs(tmp_path / "small") as place:
             (place / "filler").write_bytes(b"x" * 1_040_000)
-            with pytest.raises(StoreError, match=f"the state at {place}/state.db cannot be made: "):
-                SqliteStore.open(place / "state.db", create=True)
+            with closing(SqliteStore.open(place / "state.db", create=True)) as store:
+                outcome = store.activate("shop", "web", DECLARED, 0, None)
+            assert isinstance(outcome, Refused)
+            assert Fault.STORE is outcome.fault
+            assert outcome.reason.startswith(f"the state at {place}/state.db cannot be made: ")
             assert ["filler"] == [each.name for each in place.iterdir()]
 
 
@@ -194,8 +230,10 @@ class TestAReadOnlyPlace:
             subprocess.run(["mount", "-o", "remount,ro", place], check=True)
             with pytest.raises(StoreError, match=r"cannot be opened: .*; let this user write it and its directory"):
                 SqliteStore.open(place / "state.db", create=False)
-            with pytest.raises(StoreError, match=r"cannot be made: Read-only file system; let this user write"):
-                SqliteStore.open(place / "other.db", create=True)
+            with closing(SqliteStore.open(place / "other.db", create=True)) as store:
+                outcome = store.activate("shop", "web", DECLARED, 0, None)
+            assert isinstance(outcome, Refused)
+            assert "cannot be made: Read-only file system; let this user write" in outcome.reason
             with closing(SqliteStore.open(place / "state.db", create=False, read_only=True)) as reader:
                 assert [DECLARED] == [each.declared for each in reader.read()]
 

@@ -203,3 +203,13 @@ class TestTheDocument:
         document = {"format": "gordon-state", "version": 1, "services": [service, service]}
         with closing(SqliteStore.open(path, create=True)) as store, pytest.raises(DocumentError, match="repeated: a/s"):
             store.import_state(json.dumps(document))
+
+    @pytest.mark.parametrize("other", [{"declared": {"container_id": "c", "revision": 1}}, {"markers": [{"container_id": "c"}]}])
+    def test_a_container_that_two_services_name_is_refused(self, path: Path, other: dict[str, object]) -> None:
+        first = {"app": "a", "service": "s", "declared": {"container_id": "c", "revision": 1}, "markers": [{"container_id": "c"}]}
+        document = {"format": "gordon-state", "version": 1, "services": [first, {"app": "b", "service": "s"} | other]}
+        with closing(SqliteStore.open(path, create=True)) as store:
+            with pytest.raises(DocumentError, match=r"^\$\.services: a container is of one .* are: c by a/s and b/s$"):
+                store.import_state(json.dumps(document))
+            store.import_state(json.dumps(document | {"services": [first]}))
+            assert ["a"] == [each.app for each in store.read()]

@@ -47,6 +47,11 @@ def test_what_is_held_is_told_with_its_help() -> None:
     )
 
 
+def test_what_was_passed_over_is_no_failure_although_it_does_not_serve() -> None:
+    locked = report(evolve(GONE, locked="its app is locked by pid 4711"))
+    assert (1, ()) == (len(locked.held), failures(locked))
+
+
 def test_what_was_not_finished_and_trouble_are_failures() -> None:
     told = failures(report(LEFT, trouble=("the disk is full",)))
     assert (

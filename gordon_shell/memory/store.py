@@ -10,7 +10,7 @@ from gordon_core.memory import NOTHING, Memory
 from gordon_core.observation import Binds
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.errors import StoreError
-from gordon_shell.generations import refuse_activation, refuse_outdated
+from gordon_shell.generations import refuse_activation, refuse_named, refuse_outdated
 from gordon_shell.history import latest
 from gordon_shell.ports import Deployed, Journalled, Marker, Service, Stored
 
@@ -78,6 +78,8 @@ class MemoryStore:
             refusal = self._refuse_write() or refuse_activation(
                 app, service, held=held, expected=expected_revision, proposed=declared.revision
             )
+            named = (declared.container_id, *([superseded.container_id] if superseded is not None else []))
+            refusal = refusal or self._refuse_named(app, service, *named)
             if refusal is not None:
                 return refusal
             self._active[app, service] = declared
@@ -156,7 +158,9 @@ class MemoryStore:
 
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Add or replace the retirement marker of a superseded container; see StateStore."""
-        return self._put(self._markers, app, service, marker.container_id, marker)
+        with self._gate:
+            refusal = self._refuse_write() or self._refuse_named(app, service, marker.container_id)
+            return refusal or self._put(self._markers, app, service, marker.container_id, marker)
 
     def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
         """Take the binds off a marker; see StateStore."""
@@ -203,6 +207,15 @@ class MemoryStore:
         _put(self._markers, key, container_id, None)
         _put(self._candidates, key, container_id, None)
         self._deployed[key] = latest(*self._deployed.get(key, ()), *deployed)
+
+    def _refuse_named(self, app: str, service: str, *container_ids: str) -> Refused | None:
+        for each in container_ids:
+            namers = [key for key, declared in self._active.items() if declared.container_id == each]
+            namers += [key for key, markers in self._markers.items() if each in markers]
+            namer = next((key for key in namers if key != (app, service)), None)
+            if namer is not None:
+                return refuse_named(app, service, each, namer)
+        return None
 
     def _put(self, place: dict[Service, dict[str, _V]], app: str, service: str, container_id: str, value: _V | None) -> Outcome:
         with self._gate:

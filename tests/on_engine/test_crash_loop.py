@@ -17,10 +17,12 @@ from tests.on_engine.scene import scene, starts
 pytestmark = [*NEEDS_ENGINE, *NEEDS_HAPROXY]
 
 LADDER_S = (1.0, 2.0, 3.0)
-SHORT = Policy(ladder_s=LADDER_S, readiness_s=0.3)
+FAR_S = 600.0
+"""The rung after those: it is not reached, however slow the machine is."""
+SHORT = Policy(ladder_s=(*LADDER_S, FAR_S), readiness_s=0.3)
 CADENCE_S = 0.1
-SLACK_S = 1.2
-"""What a pass, and the start itself, may add to a wait on a busy machine."""
+SLACK_S = 20.0
+"""What a pass, and the start itself, may add to a wait on a busy machine; too early is what must never be."""
 
 
 @pytest.mark.parametrize("kind", ["run", "once"])
@@ -33,7 +35,7 @@ def test_a_crash_loop_gets_three_starts_and_then_the_ladder(kind: str, container
         host.adopt("loop", loop, policy=SHORT)
         begun_s = time.time()
         with host.running(CADENCE_S) if kind == "run" else contextlib.nullcontext():
-            until_s = time.monotonic() + sum(LADDER_S) + 3 * SLACK_S + 3
+            until_s = time.monotonic() + sum(LADDER_S) + 3 * SLACK_S
             while host.memory("loop").failures < 6 and time.monotonic() < until_s:
                 assert (200, "calm") == host.ask("calm")
                 time.sleep(CADENCE_S)
@@ -45,7 +47,7 @@ def test_a_crash_loop_gets_three_starts_and_then_the_ladder(kind: str, container
         assert 6 == host.memory("loop").failures
         assert 6 == len(times_s)
         waits_s = [after - before for before, after in pairwise(times_s)]
-        assert [True] * 2 == [wait_s < 2 * SLACK_S for wait_s in waits_s[:2]], waits_s
+        assert [True] * 2 == [wait_s < SLACK_S for wait_s in waits_s[:2]], waits_s
         late_s = [wait_s - rung_s for wait_s, rung_s in zip(waits_s[2:], LADDER_S, strict=True)]
         assert [True] * 3 == [0 <= each < SLACK_S for each in late_s], waits_s
         charges = [each.effect for each in host.journal.of(RecordFailure) if isinstance(each.effect, RecordFailure)]
