@@ -10,6 +10,7 @@ from gordon_core.observation import Binds, Container, Gone
 from gordon_shell.ports import Details, Routes, Row, Service, Stored
 from properties.ledger import Ledger
 from properties.notes import Asked, Look, Notes
+from properties.proofs import Unproven, Verifications
 from properties.story import Violated
 from properties.world import World
 
@@ -26,7 +27,8 @@ class Bench:
     world: World
     ledger: Ledger = field(init=False)
     judged: Counter[str] = field(factory=Counter)
-    verified: set[tuple[str, str]] = field(factory=set)
+    verified: Verifications = field(factory=Verifications)
+    unproven: Unproven = field(factory=Unproven)
     programs: dict[str, Notes] = field(factory=dict)
     serial: int = 0
 
@@ -63,11 +65,12 @@ class Bench:
         """A pass ends."""
         notes = self.notes(program)
         lost = ", ".join(sorted(map(name_of, notes.unwritten)))
-        self.demand("P3", not lost, f"a withdrawal of {lost} is unproven, and no mark of that was written")
+        self.demand("F4", not lost, f"a withdrawal of {lost} is unproven, and no mark of that was written")
 
     def dies(self, program: str) -> None:
         """It was killed: what it held and had not written is lost with it."""
         notes = self.programs.pop(program, None)
+        self.unproven.died(program, self.world.disk)
         self.ledger.interrupts()
         if notes is not None:
             for key in notes.held:
@@ -88,6 +91,8 @@ class Bench:
     def routed(self, program: str, routes: Routes | None) -> None:
         """It read the router (None: that failed)."""
         self.tick()
+        if routes is not None:
+            self.unproven.read(routes.by_service)
         self._are_proven(program, self.notes(program).saw_routes(routes))
         self.ledger.saw_routes(self.notes(program))
 
@@ -122,9 +127,15 @@ class Bench:
         answer = Asked(asked.container_id, asked.started_at, frozenset(binds), outcome, self.tick())
         self.notes(program).probes.append(answer)
         if isinstance(outcome, Done):
-            self.verified.add((asked.container_id, asked.started_at))
+            self.verified.add(asked.container_id, asked.started_at, self._revision_of(program, asked.container_id), binds)
         else:
             self.ledger.troubled(asked.container_id)
+
+    def _revision_of(self, program: str, container_id: str) -> int:
+        notes = self.notes(program)
+        named = notes.named(container_id)
+        declared = notes.stored[named[0]].declared if named is not None else None
+        return declared.revision if declared is not None and declared.container_id == container_id else 0
 
     def _are_proven(self, program: str, services: set[Service]) -> None:
         for service in services:

@@ -85,6 +85,7 @@ class Box:
     chance: Random
     host_ip: str = "127.0.0.1"
     has_check: bool = False
+    devices: tuple[str, ...] = ()
     restarts_itself: bool = False
     stops_in_s: float = 0.0
     lives_s: float | None = None
@@ -94,6 +95,7 @@ class Box:
     ended_s: float = 0.0
     exit_code: int = 0
     ports: tuple[PortBinding, ...] = ()
+    former: set[tuple[int, Protocol]] = field(factory=set)
     mood: Mood = Mood()
     starts: int = 0
     execution: int = 0
@@ -121,6 +123,7 @@ class Box:
         self.status, self.started_at, self.started_s, self.ports = Status.RUNNING, started_at, now_s, ports
         self.starts += 1
         self.execution += 1
+        self.former.clear()
         self.shown, self.frozen_s = None, None
         self._checked, self._streak, self._passed, self._health = 0, 0, False, None
 
@@ -174,7 +177,8 @@ class Box:
     def details(self, now_s: float) -> Details:
         """Return what an inspect shows."""
         end = None if self.is_alive or not self.started_at else Exit(self.exit_code, finished_at=f"end of {self.started_at}")
-        return Details(Container(self.container_id, self.status, self.started_at, self.health(now_s), self.ports, end))
+        container = Container(self.container_id, self.status, self.started_at, self.health(now_s), self.ports, end)
+        return Details(container, devices=self.devices)
 
     def row(self, now_s: float) -> Row:
         """Return its line of the engine's list."""

@@ -12,12 +12,13 @@ from properties.boxes import Box, Mood, Nature
 from properties.notes import DOWN, binds_of, is_published
 
 if TYPE_CHECKING:
+    from gordon_core.observation import Bind
     from gordon_shell.ports import Service, Stored
     from properties.voyage import Voyage
 
 CADENCE_S = 60.0
 _TOP_S = 900.0
-_MOST_COMMANDS = 60
+_MOST_COMMANDS, _MOST_TO_ONE = 60, 8
 
 
 @define(eq=False)
@@ -49,10 +50,11 @@ class Calm:
         happened, starts = world.happened, {each.container_id: each.starts for each in world.boxes.values()}
         self._note_down()
         marked = {(each.app, each.service) for each in world.disk.read() if each.markers}
+        most = max(_MOST_COMMANDS, _MOST_TO_ONE * sum(1 + len(each.markers) for each in world.disk.read()))
         report = self.voyage.rough_pass()
         assert report is not None
         commands = self.voyage.court.notes(self.voyage.program.name).commands
-        self._demand("L5", len(commands) <= _MOST_COMMANDS, f"one pass needs {len(commands)} commands: {commands}")
+        self._demand("L5", len(commands) <= most, f"one pass needs {len(commands)} commands: {commands}")
         self._demand("L5", report.plan.is_quiet, f"the pass does not reach quiet: {report.plan.effects}")
         self._are_attempted(starts)
         for service, box in before.items():
@@ -93,10 +95,14 @@ class Calm:
     def _note_down(self) -> None:
         for _, _, declared in self._wanted():
             box = self.voyage.world.boxes.get(declared.container_id)
-            if box is None or box.status not in DOWN:
+            if box is None or box.status not in DOWN or self._lacks_a_grant(box):
                 self.down_since_s.pop(declared.container_id, None)
             else:
                 self.down_since_s.setdefault(declared.container_id, self.voyage.world.at_s)
+
+    def _lacks_a_grant(self, box: Box) -> bool:
+        granted = () if self.voyage.world.policy_is_broken else self.voyage.world.granted
+        return granted is not None and not set(box.devices) <= set(granted)
 
     def _are_attempted(self, starts: dict[str, int]) -> None:
         """L1: whatever is down is attempted again, never later than fifteen minutes and one cadence."""
@@ -141,7 +147,8 @@ class Calm:
             box = serving[service]
             routed = {each.host_port for each in self.voyage.world.routes.get(service, ())}
             own = {each.host_port for each in box.ports}
-            verified = (box.container_id, box.started_at) in self.voyage.court.verified
+            present = binds_of(declared, box.ports)
+            verified = self.voyage.court.verified.has(box.container_id, box.started_at, declared.revision, present)
             if verified and (not is_published(declared) or (routed and routed <= own)):
                 left = [each.container_id for each in stored.markers]
                 self._demand("L4", not left, f"{box.container_id} serves, and {left} is not gone")
@@ -159,14 +166,23 @@ class Calm:
                 box = world.holder(bind.host_port, bind.port.protocol)
                 held = box is not None and box.container_id in named
                 self._demand("P10", box is None or held, f"{service} is routed to {bind}, which {box and box.container_id} holds")
-                well = box is not None and (box.container_id, box.started_at) in self.voyage.court.verified
+                well = box is not None and self._is_verified(box, bind, stored)
                 self._demand("P1", well, f"{service} is routed to {bind}, where no verified execution runs")
+
+    def _is_verified(self, box: Box, bind: Bind, stored: Stored | None) -> bool:
+        """Tell whether its execution answered there: what ACTIVE names as this revision, at all of the binds that it has."""
+        declared = stored.declared if stored is not None else None
+        if declared is None or declared.container_id != box.container_id:
+            return self.voyage.court.verified.has_bind(box.container_id, box.started_at, bind)
+        present = binds_of(declared, box.ports)
+        return self.voyage.court.verified.has(box.container_id, box.started_at, declared.revision, present)
 
     # --- L5 ----------------------------------------------------------------------------------------------------------
 
     def heal(self) -> None:
         """Let every workload be a kind one from now on."""
-        self.voyage.world.tell("every workload is well from now on")
+        self.voyage.world.tell("every workload is well, and granted what it needs, from now on")
+        self.voyage.world.granted, self.voyage.world.policy_is_broken = None, False
         for box in list(self.voyage.world.boxes.values()):
             box.nature = Nature.KIND
             if box.is_alive and len(box.ports) == len(box.publishes):

@@ -20,8 +20,10 @@ from properties.judges import Court
 from properties.notes import binds_of
 from properties.world import World
 
+DEVICE = "/dev/kvm"
 HTTP, UDP = Port(80), Port(53, Protocol.UDP)
 _TOOL, _OPERATOR = "the deploy tool", "the operator"
+_DEVICES, _TURNS = 0.15, 0.2
 NATURES = (
     Nature.KIND, Nature.KIND, Nature.KIND, Nature.FLAKY, Nature.FLAKY, Nature.LOOPER, Nature.UNREADY, Nature.SLOW,
     Nature.PORTLESS, Nature.REFUSER, Nature.ILL, Nature.FLAPPER,
@@ -49,6 +51,7 @@ class DeployTool:
         box = self.world.create(f"{service[1]}-{number}", nature or chance.choice(NATURES), publishes)
         box.has_check = box.nature in {Nature.ILL, Nature.FLAPPER} or chance.random() < 0.3
         box.restarts_itself = chance.random() < 0.2
+        box.devices = (DEVICE,) if Random(f"devices of {box.container_id} {self.world.seed}").random() < _DEVICES else ()
         box.host_ip = chance.choice(["127.0.0.1", "127.0.0.1", "0.0.0.0", "::"])  # noqa: S104 - simulated
         box.stops_in_s = chance.choice([0.0, 0.0, 3.0, 30.0])
         return box
@@ -102,9 +105,11 @@ class DeployTool:
             yield from self._replace(service, before, chance)
 
     def _again(self, service: Service, before: Declared, chance: Random) -> Iterator[float]:
-        """A new revision of the same container."""
+        """A new revision of the same container, which may be one that is published no more, or from now on."""
         yield chance.choice([0.01, 1.0])
-        after = evolve(before, revision=before.revision + 1, stop_grace_s=chance.choice([0.0, 10.0]))
+        turned = Random(f"{before.container_id} at {before.revision}").random() < _TURNS
+        published = before.published is not turned
+        after = evolve(before, revision=before.revision + 1, stop_grace_s=chance.choice([0.0, 10.0]), published=published)
         self.world.disk.activate(*service, after, before.revision, None)
         self.world.tell("{} is at revision {}", service, after.revision)
         yield 0.01
@@ -174,7 +179,7 @@ class DeployTool:
         memory = stored.memory if stored is not None else Memory()
         verified = Verified(box.started_at, declared.binds, declared.revision)
         self.world.disk.save_memory(*service, box.container_id, evolve(memory, verified=verified))
-        self.court.verified.add((box.container_id, box.started_at))
+        self.court.verified.add(box.container_id, box.started_at, declared.revision, declared.binds)
         self.world.tell("{} is recorded as verified: {}", box.container_id, box.started_at)
 
     def _route(self, service: Service, declared: Declared) -> None:

@@ -1,21 +1,24 @@
-"""The six ports as one program sees them: each call can fail, be judged, and meet whatever happens beside it."""
+"""Five of the six ports as one program sees them: each call can fail, be judged, and meet whatever happens beside it.
+
+The sixth is in `store_door`.
+"""
 
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from gordon_core.effects import DONE, Fault, Generation, Outcome, Refused, Unknown
-from gordon_core.memory import Memory
+from gordon_core.effects import DONE, Fault, Outcome, Refused, Unknown
 from gordon_core.observation import Binds, Clock, Gone, Protocol
-from gordon_core.snapshot import Declared, Intent
 from gordon_shell.errors import BusyError, EngineError, RouterError, StoreError
-from gordon_shell.ports import Details, Marker, Routes, Row, Stored
-from properties.faults import COMMANDS, PROBES, READS, ROUTER_READS, WRITES, Fate
-from properties.programs import Hung, Program
+from gordon_shell.ports import Details, Routes, Row
+from properties.faults import COMMANDS, PROBES, READS, ROUTER_READS, Fate
+from properties.programs import Hung, Killed, Program
+from properties.story import words_of
+from properties.world import Proxy
 
 _PROBE_EVERY_S = 1.0
 _ENGINE_SILENT, _PROXY_SILENT = "the engine did not answer", "the proxy did not answer"
-_NO_LOCKS, _NO_STORE = "the lock directory cannot be read", "the state store cannot be read"
+_NO_LOCKS = "the lock directory cannot be read"
 
 
 class EngineDoor:
@@ -113,7 +116,7 @@ class RouterDoor:
     def read(self) -> Routes:
         """Return all routes. Raise RouterError."""
         self._program.step()
-        if self._program.read_fails(ROUTER_READS, "the router"):
+        if self._world.proxy is Proxy.BLIND or self._program.read_fails(ROUTER_READS, "the router"):
             self._court.routed(self._program.name, None)
             raise RouterError(_PROXY_SILENT)
         routes = Routes({service: binds for service, binds in self._world.routes.items() if binds}, self._world.carries)
@@ -130,7 +133,7 @@ class RouterDoor:
             self._world.routes[app, service] = tuple(each for each in binds if each.port.protocol in self._world.carries)
             return DONE
 
-        outcome = self._program.perform(f"publish {app}/{service} at {_words(binds)}", act, COMMANDS, Fault.ROUTER)
+        outcome = self._command(f"publish {app}/{service} at {words_of(binds)}", act)
         if outcome == DONE:
             self._court.published(before, (app, service))
         return outcome
@@ -145,12 +148,24 @@ class RouterDoor:
             return DONE
 
         try:
-            outcome = self._program.perform(f"withdraw {app}/{service}", act, COMMANDS, Fault.ROUTER)
-        except Hung:
-            self._court.hung(self._program.name, (app, service))
+            outcome = self._command(f"withdraw {app}/{service}", act)
+        except (Hung, Killed):
+            self._court.unanswered(self._program.name, (app, service))
             raise
         self._court.withdrew(self._program.name, (app, service), outcome)
         return outcome
+
+    def _command(self, what: str, act: Callable[[], Outcome]) -> Outcome:
+        match self._world.proxy:
+            case Proxy.WELL:
+                return self._program.perform(what, act, COMMANDS, Fault.ROUTER)
+            case Proxy.MUTE:
+                return self._program.perform(what, lambda: Unknown("the proxy does not answer"), COMMANDS, Fault.ROUTER)
+            case Proxy.CRASHING:
+                return self._program.perform(what, self._world.proxy_crashes, COMMANDS, Fault.ROUTER)
+            case Proxy.REFUSING | Proxy.BLIND:
+                refused = Refused("the proxy is out of order", Fault.ROUTER)
+                return self._program.perform(what, lambda: refused, COMMANDS, Fault.ROUTER)
 
     def sessions(self, app: str, service: str) -> int:
         """Return 0: sessions are not simulated."""
@@ -169,7 +184,7 @@ class ProberDoor:
         """Try until every TCP bind leads to a container that answers, or the wait is over."""
         del http_port, http_path
         self._program.step()
-        what, asked = f"probe {_words(binds)}", self._program.court.probes(self._program.name, binds)
+        what, asked = f"probe {words_of(binds)}", self._program.court.probes(self._program.name, binds)
         outcome = self._program.perform(what, lambda: self._ask(binds, wait_s, still_runs), PROBES, Fault.WORKLOAD)
         self._program.court.probed(self._program.name, asked, binds, outcome)
         return outcome
@@ -181,7 +196,7 @@ class ProberDoor:
             if not silent:
                 return DONE
             if self._world.at_s >= end_s or not still_runs():
-                return Refused(f"nothing answers at {_words(tuple(silent))}", Fault.WORKLOAD)
+                return Refused(f"nothing answers at {words_of(tuple(silent))}", Fault.WORKLOAD)
             self._world.pass_time(min(_PROBE_EVERY_S, end_s - self._world.at_s))
             self._program.step()
 
@@ -259,129 +274,3 @@ class LocksDoor:
     def try_run(self) -> _Held | str:
         """Let every program run: that a second one is refused is told elsewhere."""
         return _Held(self._program, "run")
-
-
-class StoreDoor:
-    """The StateStore port: the world's disk, of which every call can fail."""
-
-    def __init__(self, program: Program) -> None:
-        """Lead to the disk of the program's world."""
-        self._program, self._disk, self._court = program, program.world.disk, program.court
-
-    def read(self) -> tuple[Stored, ...]:
-        """Return everything. Raise StoreError."""
-        self._reads("the state store")
-        stored = self._disk.read()
-        self._court.read(self._program.name, stored)
-        return stored
-
-    def read_service(self, app: str, service: str) -> Stored | None:
-        """Return one service. Raise StoreError."""
-        self._reads(f"{app}/{service} in the state store")
-        stored = self._disk.read_service(app, service)
-        self._court.read_one(self._program.name, (app, service), stored)
-        return stored
-
-    def _reads(self, what: str) -> None:
-        self._program.step()
-        if self._program.read_fails(READS, what):
-            raise StoreError(_NO_STORE)
-
-    def _writes(self, what: str, act: Callable[[], Outcome]) -> Outcome:
-        return self._program.perform(what, act, WRITES, Fault.STORE)
-
-    def persist_binds(self, generation: Generation, binds: Binds) -> Outcome:
-        """Put the binds on record."""
-        self._program.step()
-        self._court.persists(self._program.name, generation, binds)
-        before = self._disk.read_service(generation.app, generation.service)
-        outcome = self._writes(f"persist {_words(binds)} of {generation}", lambda: self._disk.persist_binds(generation, binds))
-        self._court.persisted(before, generation, binds)
-        return outcome
-
-    def save_memory(self, app: str, service: str, container_id: str, memory: Memory) -> Outcome:
-        """Replace what is remembered of one container."""
-        self._program.step(alone=True)
-        key = ((app, service), container_id)
-        self._court.saves(self._program.name, key, memory)
-        outcome = self._writes(
-            f"remember of {container_id}: {_brief(memory)}", lambda: self._disk.save_memory(app, service, container_id, memory)
-        )
-        self._court.saved(self._program.name, key, memory, outcome)
-        return outcome
-
-    def set_unproven(self, app: str, service: str, *, unproven: bool) -> Outcome:
-        """Set or drop the mark that a withdrawal is unproven."""
-        self._program.step(alone=True)
-        self._court.marks(self._program.name, (app, service))
-        word = "unproven" if unproven else "proven"
-        outcome = self._writes(f"mark {app}/{service} {word}", lambda: self._disk.set_unproven(app, service, unproven=unproven))
-        self._court.marked(self._program.name, (app, service), outcome, unproven=unproven)
-        return outcome
-
-    def release_claims(self, app: str, service: str, container_id: str) -> Outcome:
-        """Take the binds off a marker."""
-        self._program.step()
-        self._court.releases(self._program.name, (app, service), container_id)
-        return self._writes(
-            f"release the claims of {container_id}", lambda: self._disk.release_claims(app, service, container_id)
-        )
-
-    def drop_marker(self, app: str, service: str, container_id: str) -> Outcome:
-        """Drop a retirement marker."""
-        self._program.step()
-        self._court.drops_marker(self._program.name, (app, service), container_id)
-        return self._writes(f"drop the marker of {container_id}", lambda: self._disk.drop_marker(app, service, container_id))
-
-    # What follows is the deploy tool's, and never recovery's.
-
-    def activate(self, app: str, service: str, declared: Declared, expected_revision: int, superseded: Marker | None) -> Outcome:
-        """Condemn it: recovery never changes what is deployed."""
-        del declared, expected_revision, superseded
-        self._court.condemn("P9", f"recovery activates {app}/{service}")
-
-    def deactivate(self, generation: Generation) -> Outcome:
-        """Condemn it."""
-        self._court.condemn("P9", f"recovery deactivates {generation}")
-
-    def set_intent(self, app: str, intent: Intent) -> Outcome:
-        """Condemn it."""
-        self._court.condemn("P6", f"recovery sets the intent of {app} to {intent}")
-
-    def inhibit(self, app: str, service: str, container_id: str, reason: str) -> Outcome:
-        """Condemn it."""
-        del app, service, reason
-        self._court.condemn("P6", f"recovery inhibits {container_id}")
-
-    def allow(self, app: str, service: str, container_id: str) -> Outcome:
-        """Condemn it."""
-        del app, service
-        self._court.condemn("P6", f"recovery allows {container_id}")
-
-    def mark(self, app: str, service: str, marker: Marker) -> Outcome:
-        """Condemn it."""
-        del app, service
-        self._court.condemn("P5", f"recovery marks {marker.container_id} as superseded")
-
-    def close(self) -> None:
-        """Keep the disk: other programs use it."""
-
-
-def _brief(memory: Memory) -> str:
-    """Say what is remembered in few words."""
-    parts = [f"{memory.failures} failures"] if memory.failures else []
-    if memory.charged is not None:
-        parts.append(f"charged {memory.charged or 'a refusal'} at {memory.charged_at_s or 0.0:.2f}")
-    if memory.attempt is not None:
-        parts.append(f"an attempt after {memory.attempt.before or 'none'}")
-    if memory.strikes is not None:
-        parts.append(f"{memory.strikes.count} strikes to {memory.strikes.result}")
-    if memory.window is not None:
-        parts.append(f"stable {memory.window.looked_s - memory.window.since_s:.1f} s as {memory.window.started_at}")
-    if memory.verified is not None:
-        parts.append(f"verified {memory.verified.started_at} of revision {memory.verified.revision}")
-    return ", ".join(parts) or "nothing"
-
-
-def _words(binds: Binds) -> str:
-    return ", ".join(str(each) for each in binds) or "nothing"

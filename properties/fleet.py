@@ -1,7 +1,12 @@
-"""Many worlds sailed, and what each invariant has to say of all of them."""
+"""Many worlds sailed, and what each invariant has to say of all of them.
 
+python -m properties.fleet 50000 3000     sail the worlds 50000 to 52999, and print how far that went
+"""
+
+import sys
 from collections import Counter
 from collections.abc import Iterable
+from time import perf_counter
 
 from attrs import define, field
 
@@ -45,3 +50,19 @@ class Fleet:
             raise AssertionError(message)
         judged = self.judged[invariant] * 100 / self.seeds
         assert judged >= at_least, f"{invariant} was judged {judged:.1f} times a hundred seeds, which proves too little"
+
+
+def main(first: int, many: int) -> int:
+    """Sail so many worlds, print how far that went, and return how many invariants were broken."""
+    began_s = perf_counter()
+    fleet = Fleet().sail(range(first, first + many))
+    took_s = perf_counter() - began_s
+    sys.stdout.write(f"{fleet.seeds:,} worlds, {fleet.passes:,} passes, {took_s:.0f} s: {fleet.passes / took_s:.0f} a second\n")
+    sys.stdout.write(f"judged: {', '.join(f'{name} {times:,}' for name, times in sorted(fleet.judged.items()))}\n")
+    for name, seeds in fleet.broken.items():
+        sys.stdout.write(f"{name} was broken by the seeds {seeds}\n")
+    return len(fleet.broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

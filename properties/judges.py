@@ -1,8 +1,12 @@
 """The judges of publication (P1 to P10): asked before every single command, they know only what the program has read.
 
-They keep their own book (`notes`) and never ask the planner. Each judgement is counted, so that a test can tell that its
-invariant was put to the proof, and how often. F1 and F2 are two rules of the spec without a name of their own: a container whose
-command is in flight gets no other from this program; a service is started or restarted at most once in a pass.
+They keep their own book (`notes`, `proofs`) and never ask the planner. Each judgement is counted, so that a test can tell that
+its invariant was put to the proof, and how often. F1 to F4 are rules of the spec without a name of their own:
+
+F1 a container whose command is in flight gets no other from this program (nor is its service withdrawn, but for a foreign port);
+F2 a service is started or restarted at most once in a pass;
+F3 nothing is started or restarted that needs what the host does not grant;
+F4 at the end of a pass, a withdrawal that is unproven is on record as that, or the store refused to write it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +19,7 @@ from gordon_core.observation import Binds, Gone, HealthStatus, Status
 from gordon_core.snapshot import Intent
 from gordon_shell.ports import Details, Marker, Service, Stored
 from properties.bench import Bench, name_of
-from properties.notes import DOWN, Notes, Role, binds_of, is_published
+from properties.notes import DOWN, Notes, Role, binds_of, is_published, places_of
 
 
 @define(eq=False)
@@ -29,16 +33,21 @@ class Court(Bench):
         notes = self.notes(program)
         wrong = self._keeps_traffic(notes, service)
         self.demand("P7", not wrong, f"it withdraws {name_of(service)}, although {wrong}")
+        if not notes.foreign_ports(service):
+            self._may_command(notes, service)
 
     def withdrew(self, program: str, service: Service, outcome: Outcome) -> None:
         """A withdrawal was answered."""
         self.notes(program).withdrew(service, outcome)
         if isinstance(outcome, Done):
+            self.unproven.proven([service])
             self._are_proven(program, {service})
+        else:
+            self.unproven.failed(service, program)
 
-    def hung(self, program: str, service: Service) -> None:
-        """A withdrawal does not return."""
-        self.notes(program).withdrawals[service] = Unknown("it has not come back")
+    def unanswered(self, program: str, service: Service) -> None:
+        """A withdrawal does not return, or its program is killed in it."""
+        self.withdrew(program, service, Unknown("it has not come back"))
 
     def _keeps_traffic(self, notes: Notes, service: Service) -> str:
         """Return why this traffic must stay, or "" where something contradicts it."""
@@ -46,6 +55,7 @@ class Court(Bench):
         if (
             stored is None
             or stored.declared is None
+            or service not in self.world.routes
             or stored.intent is Intent.STOPPED
             or stored.inhibited
             or notes.is_unproven(service)
@@ -83,9 +93,11 @@ class Court(Bench):
         return "it runs as its verified execution" if set(route) <= right else ""
 
     def _is(self, shown: Details, marker: Marker) -> bool:
-        """Tell whether a superseded container runs as its verified execution."""
+        """Tell whether a superseded container runs as its verified execution, at the ports that it had then."""
         verified, container = marker.verified, shown.container
-        return verified is not None and container.status is Status.RUNNING and container.started_at == verified.started_at
+        if verified is None or container.status is not Status.RUNNING or container.started_at != verified.started_at:
+            return False
+        return places_of(verified.binds) <= {(each.host_port, each.port.protocol) for each in container.ports}
 
     def publishes(self, program: str, service: Service, binds: Binds) -> None:
         """It is about to publish: everything that a publication needs must have been seen in this pass."""
@@ -98,7 +110,7 @@ class Court(Bench):
         assert declared is not None
         self.demand("P6", stored.intent is Intent.RUNNING, f"it publishes {name}, which is to be stopped")
         self.demand("P6", not stored.inhibited, f"it publishes {name}, which is inhibited")
-        self.demand("P3", not notes.is_unproven(service), f"it publishes {name}, of which a withdrawal is unproven")
+        self._is_proven(notes, service, f"it publishes {name}")
         self.demand("P7", notes.routes is not None, f"it publishes {name}, although the router could not be read")
         shown = notes.running(declared.container_id)
         self.demand("P1", shown is not None, f"it publishes {name}, which was not seen running")
@@ -169,16 +181,31 @@ class Court(Bench):
         self._may_command(notes, service)
         self.demand("P6", stored.intent is Intent.RUNNING, f"{verb} of {container_id}, which is to be stopped")
         self.demand("P6", not stored.inhibited, f"{verb} of {container_id}, which is inhibited")
-        self.demand("P3", not notes.is_unproven(service), f"{verb} of {container_id}, of which a withdrawal is unproven")
+        self._is_proven(notes, service, f"{verb} of {container_id}")
+        self._is_granted(notes, container_id, verb)
         self.demand("F2", container_id not in notes.attempts, f"{verb} of {container_id}, a second time in one pass")
         notes.attempts[container_id] = None
         return service, stored
+
+    def _is_granted(self, notes: Notes, container_id: str, verb: str) -> None:
+        shown = notes.look(container_id)
+        devices = shown.devices if isinstance(shown, Details) else ()
+        if devices:
+            lacking = [] if notes.granted is None else [each for each in devices if each not in notes.granted]
+            self.demand("F3", not lacking, f"{verb} of {container_id}, to which the host does not grant {lacking}")
 
     def attempted(self, program: str, container_id: str, outcome: Outcome, *, landed: bool) -> None:
         """A start or restart was answered; `landed`: a new execution began."""
         notes = self.notes(program)
         notes.attempts[container_id] = outcome
         self.ledger.attempted(notes, container_id, outcome, landed=landed)
+
+    def _is_proven(self, notes: Notes, service: Service, what: str) -> None:
+        """Demand that no withdrawal is unproven, as far as this program can know, and whoever else tried one."""
+        declared = notes.stored[service].declared
+        published = declared is not None and is_published(declared)
+        unproven = notes.is_unproven(service) or self.unproven.holds(service, published=published)
+        self.demand("P3", not unproven, f"{what}, of which a withdrawal is unproven")
 
     def _is_clear(self, notes: Notes, service: Service, container_id: str, verb: str) -> None:
         """Demand the proof that nothing routes to a container before its workload is touched."""
@@ -209,6 +236,7 @@ class Court(Bench):
         stored = notes.stored[service]
         if role is Role.SUPERSEDED:
             self._is_outlived(notes, service, "stop", container_id)
+            self.demand("P2", not notes.is_unproven(service), f"it retires {container_id}, although a withdrawal is unproven")
             self._is_clear(notes, service, container_id, "retirement")
         elif stored.intent is Intent.STOPPED:
             tried = service in notes.withdrawals
@@ -236,6 +264,7 @@ class Court(Bench):
         down = isinstance(shown, Details) and shown.container.status in DOWN
         self.demand("P7", down, f"it removes {container_id}, which was not seen down")
         self._is_outlived(notes, service, "removal", container_id)
+        self.demand("P2", not notes.is_unproven(service), f"it removes {container_id}, although a withdrawal is unproven")
         self._is_clear(notes, service, container_id, "removal")
 
     def _owned(self, notes: Notes, container_id: str, verb: str) -> tuple[Service, Role]:
@@ -256,10 +285,10 @@ class Court(Bench):
         self.demand("P5", shown is not None and notes.seen_in_this_pass(declared.container_id), f"{name} was not seen running")
         assert shown is not None
         self.demand("P5", shown.container.health.status is not HealthStatus.UNHEALTHY, f"{name} is unhealthy")
-        verified = not declared.ports or (declared.container_id, shown.container.started_at) in self.verified
-        self.demand("P5", verified, f"{name} was never verified")
+        present = binds_of(declared, shown.container.ports)
+        verified = self.verified.has(declared.container_id, shown.container.started_at, declared.revision, present)
+        self.demand("P5", verified or not declared.ports, f"{name} was never verified")
         if is_published(declared):
-            present = binds_of(declared, shown.container.ports)
             route = set((notes.routes or {}).get(service, ()))
             carried = {each for each in present if each.port.protocol in notes.carries}
             self.demand("P5", notes.routes is not None and route == carried, f"{name} is not routed")
@@ -310,7 +339,7 @@ class Court(Bench):
 
     def _unnamed(self, notes: Notes, service: Service, container_id: str, stored: Stored) -> None:
         """Demand that no route may name the claims of a container that is gone."""
-        wrong = self._route_to(notes, service, container_id)
+        wrong = "a withdrawal is unproven" if notes.is_unproven(service) else self._route_to(notes, service, container_id)
         self.demand("P10", not wrong, f"it releases the claims of {container_id}, although {wrong}")
         claims = {each.host_port for marker in stored.markers if marker.container_id == container_id for each in marker.binds}
         own = {each.host_port for other in notes.containers(service) for each in notes.ports_of(other)}

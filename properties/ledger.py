@@ -7,14 +7,14 @@ only by what its own program knows, until its history is dropped.
 
 from collections import Counter
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from gordon_core.effects import Fault, Outcome, Refused
 from gordon_core.memory import Memory
 from gordon_core.observation import Container, Gone, HealthStatus, Status
 from gordon_core.policy import DEFAULT_POLICY, Policy
 from gordon_core.snapshot import Intent
-from gordon_shell.ports import Details, Service, Stored
+from gordon_shell.ports import Details, Row, Service, Stored
 from properties.notes import DOWN, Key, Notes, binds_of, is_published
 from properties.story import Violated
 from properties.world import World
@@ -27,6 +27,12 @@ def ladder_s(failures: int, policy: Policy) -> float:
     """Return the wait after so many failures: the third opens the ladder, whose last step is for ever."""
     steps = policy.ladder_s or _LADDER_S
     return 0.0 if failures < policy.free_failures else steps[min(failures - policy.free_failures, len(steps) - 1)]
+
+
+def _agrees(row: Row, container: Container) -> bool:
+    """Tell whether a line of the engine's list says nothing new."""
+    said = (container.status, container.health.status, container.ports)
+    return (row.status, row.health, row.ports) == said
 
 
 @define(eq=False)
@@ -96,10 +102,8 @@ class Ledger:
         for name, row in (notes.rows or {}).items():
             named, known = notes.named(name), notes.looks.get(name)
             shown = known.shown if known is not None else None
-            if named is not None and isinstance(shown, Details) and row.ports == shown.container.ports:
-                health = evolve(shown.container.health, status=row.health)
-                seen = evolve(shown.container, status=row.status, health=health)
-                self._note_stable(notes, named[0], self.account((named[0], name)), seen)
+            if named is not None and isinstance(shown, Details) and _agrees(row, shown.container):
+                self._note_stable(notes, named[0], self.account((named[0], name)), shown.container)
 
     def saw_routes(self, notes: Notes) -> None:
         """A read of the router ends the stable time of whatever is not routed as it should be."""

@@ -1,6 +1,6 @@
 """What happens in the simulated world beside the calls of the product: deaths, outages, hands at the proxy, clocks, deploys."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 
@@ -10,12 +10,12 @@ from gordon_core.observation import Bind, HealthStatus, Status
 from gordon_core.snapshot import Intent
 from gordon_shell.ports import Service
 from properties.boxes import Box, Nature
-from properties.deploys import HTTP, DeployTool
+from properties.deploys import DEVICE, HTTP, DeployTool
 from properties.faults import Mischief
 from properties.programs import Program
-from properties.world import FIRST_EPHEMERAL, World
+from properties.world import FIRST_EPHEMERAL, Proxy, World
 
-THEMES = 8
+THEMES = 9
 _HOUR_S = 3600.0
 
 
@@ -28,6 +28,7 @@ def _give_up_removing(box: Box) -> None:
 class Mischiefs:
     """Everything that can happen, as one list to draw from. `beside` is a second program that may run a pass at any moment.
 
+    `power_cut` takes the host down, and with it the program in whose call it happens (None: there is no such).
     `theme` (0: none, up to THEMES) says of which kind more happens.
     """
 
@@ -36,6 +37,7 @@ class Mischiefs:
     services: tuple[Service, ...]
     theme: int = 0
     beside: Program | None = None
+    power_cut: Callable[[], None] | None = None
     strangers: int = 0
     choices: tuple[Mischief, ...] = field(init=False)
 
@@ -46,10 +48,13 @@ class Mischiefs:
             self.restart_by_hand, self.stranger, self.finish,
         )  # fmt: skip
         engine: tuple[Mischief, ...] = (self.engine_restarts, self.engine_is_away, self.health_lies, self.health_freezes)
-        proxy: tuple[Mischief, ...] = (self.proxy_forgets, self.proxy_by_hand, self.proxy_by_hand, self.port_is_taken)
-        clocks: tuple[Mischief, ...] = (self.step_wall, self.suspend)
+        proxy: tuple[Mischief, ...] = (
+            self.proxy_forgets, self.proxy_by_hand, self.proxy_by_hand, self.port_is_taken, self.ports_move,
+            self.proxy_is_out_of_order, self.proxy_is_botched, self.replaced_in_the_dark,
+        )  # fmt: skip
+        clocks: tuple[Mischief, ...] = (self.step_wall, self.suspend, self.power_fails)
         deploys: tuple[Mischief, ...] = (self.deploy, self.deploy, self.deploy, self.remove)
-        operator: tuple[Mischief, ...] = (self.intend, self.intend, self.inhibit, self.allow, self.retry)
+        operator: tuple[Mischief, ...] = (self.intend, self.intend, self.inhibit, self.allow, self.retry, self.grants_change)
         every = (*deaths, *engine, *proxy, *clocks, *deploys, *operator, self.second, self.second)
         themes = (
             deaths,
@@ -60,6 +65,7 @@ class Mischiefs:
             operator * 3,
             deploys * 2 + proxy * 2,
             deaths + proxy * 2,
+            (self.proxy_is_out_of_order, self.proxy_is_botched, self.replaced_in_the_dark, self.kill) * 3 + deploys + operator,
         )
         self.choices = (*every, *(themes[self.theme - 1] * 3 if self.theme else ()))
 
@@ -140,6 +146,42 @@ class Mischiefs:
             if others:
                 self.world.tell("somebody starts another container at once")
                 self.world.start(chance.choice(others).container_id)
+
+    def ports_move(self, chance: Random) -> None:
+        """The network of a running container is taken off and put back: it has other ports."""
+        for box in self._any(chance, Status.RUNNING):
+            self.world.moves_ports(box)
+
+    def proxy_is_out_of_order(self, chance: Random) -> None:
+        """The proxy takes no commands for a while, and may be unreadable as well."""
+        out_of_order = chance.choice((Proxy.REFUSING, Proxy.MUTE, Proxy.BLIND, Proxy.CRASHING, Proxy.CRASHING))
+        self.world.proxy_is(out_of_order, chance.choice([0.5, 10.0, 40.0, 100.0, 200.0]))
+
+    def proxy_is_botched(self, chance: Random) -> None:
+        """Somebody routes a service elsewhere, and the proxy will crash over the next change; its container may die as well."""
+        self.proxy_by_hand(chance)
+        self.world.proxy_is(Proxy.CRASHING, chance.choice([10.0, 40.0, 100.0]))
+        for box in self._any(chance, Status.RUNNING):
+            if chance.random() < 0.7:
+                self.world.die(box.container_id)
+
+    def replaced_in_the_dark(self, chance: Random) -> None:
+        """What is deployed is inhibited while the proxy takes no commands, and replaced before that is over."""
+        service = chance.choice(self.services)
+        self.tool.inhibit(service, lift=False)
+        self.world.proxy_is(Proxy.REFUSING, chance.choice([10.0, 40.0, 100.0]))
+        self.world.later(chance.choice([5.0, 20.0, 40.0]), lambda: self.tool.activate_only(service, chance))
+
+    def power_fails(self, chance: Random) -> None:
+        """The host goes down in the middle of a pass, now and then, and comes up again."""
+        if self.power_cut is not None and chance.random() < 0.2:
+            self.power_cut()
+
+    def grants_change(self, chance: Random) -> None:
+        """The host policy is written anew: it grants a device, or nothing; or it is removed, or broken."""
+        self.world.policy_is_broken = chance.random() < 0.2
+        self.world.granted = chance.choice([None, (), (DEVICE,)])
+        self.world.tell("the host policy grants {}", "?" if self.world.policy_is_broken else self.world.granted)
 
     def step_wall(self, chance: Random) -> None:
         """The wall clock is set, by hours."""

@@ -72,13 +72,17 @@ def is_published(declared: Declared) -> bool:
 
 @define(eq=False)
 class Notes:
-    """One program's reads and commands. What belongs to one pass is cleared at its beginning."""
+    """One program's reads and commands. What belongs to one pass is cleared at its beginning.
+
+    `granted` are the devices that the host granted when its policy was read last (None: there was no policy).
+    """
 
     name: str
     began: int = 0
     looks: dict[str, Look] = field(factory=dict)
     rows: dict[str, Row] | None = None
     rows_serial: int = 0
+    granted: tuple[str, ...] | None = None
     reader: str = ""
     routes_by: dict[str, Mapping[Service, Binds] | None] = field(factory=dict)
     carries: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP)
@@ -205,7 +209,7 @@ class Notes:
         if routes is None:
             return set()
         self.carries = routes.carries
-        self.proven -= set(routes.by_service)
+        self.proven -= {each for each in routes.by_service if self.reader in {"", "/".join(each)}}
         proven = {each for each in (*self.stored, *self.marks) if each not in routes.by_service and self.is_unproven(each)}
         self.marks |= dict.fromkeys(proven, False)
         self.unwritten -= proven

@@ -2,6 +2,8 @@
 
 from attrs import define, field, frozen
 
+from gordon_core.observation import Binds
+
 
 class Violated(BaseException):
     """An invariant does not hold. It is no Exception, so that no boundary of the product under test swallows it."""
@@ -41,3 +43,8 @@ class Story:
         left_out = len(self.lines) - most
         head = [f"            ({left_out} lines before these)"] if left_out > 0 else []
         return "\n".join([*head, *map(str, self.lines[-most:])])
+
+
+def words_of(binds: Binds) -> str:
+    """Say where binds lead."""
+    return ", ".join(str(each) for each in binds) or "nothing"

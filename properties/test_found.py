@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from attrs import define, evolve
 
 from gordon_core.effects import Start, Unknown
@@ -24,7 +25,7 @@ from gordon_core.planner import decide, plan
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Declared, Intent, Snapshot, Subject, Superseded
 from gordon_shell.memory.store import MemoryStore
-from gordon_shell.ports import Marker
+from gordon_shell.ports import Marker, Service
 from gordon_shell.recollection import Recollection
 from properties.boxes import Nature
 from properties.deploys import HTTP
@@ -70,6 +71,27 @@ class WithdrawsInVain(Dice):
         del choices
         if self.was_read and self.world is not None:
             self.world.routes.clear()
+
+
+class HangsAndIsGone(HangsOnce):
+    """And lets every other command fail, and every read of the router, from then on."""
+
+    def fate(self, fates: Sequence[Fate]) -> Fate:
+        """Draw no fault but these."""
+        return Fate.FAILS if self.hung and fates in (ROUTER_READS, COMMANDS) else super().fate(fates)
+
+
+class BlindAtFirst(Dice):
+    """Lets so many reads of the router fail, and then none."""
+
+    left = 0
+
+    def fate(self, fates: Sequence[Fate]) -> Fate:
+        """Draw no fault but that one."""
+        if fates is not ROUTER_READS or self.left == 0:
+            return Fate.WELL
+        self.left -= 1
+        return Fate.FAILS
 
 
 def still(seed: int = 1) -> Voyage:
@@ -123,17 +145,76 @@ def test_what_was_forgotten_is_not_written_again() -> None:
 
 def test_a_route_that_is_gone_by_now_contests_no_port() -> None:
     """Seed 5051: a serving container was stopped for another's route that its own look had shown to be gone."""
+    voyage = two_that_serve()
+    voyage.world.routes["blog", "blog"] = voyage.world.routes[WEB]
+    voyage.program.dice = WithdrawsInVain(1, Weather(0.0, 0.0), world=voyage.world)
+    voyage.rough_pass()
+    assert voyage.program.dice.failed
+    assert [] == [each for each in voyage.court.notes(voyage.program.name).commands if each.startswith("stop")]
+
+
+def two_that_serve() -> Voyage:
+    """Return a still world with two services that are verified and routed."""
     voyage = still()
     for service in (WEB, ("blog", "blog")):
         voyage.world.create(service[1], Nature.KIND, ((Port(80), 0),))
         voyage.world.start(service[1])
         voyage.world.disk.activate(*service, Declared(service[1], 1, (Port(80),)), 0, None)
     voyage.rough_pass()
-    voyage.world.routes["blog", "blog"] = voyage.world.routes[WEB]
-    voyage.program.dice = WithdrawsInVain(1, Weather(0.0, 0.0), world=voyage.world)
+    return voyage
+
+
+@pytest.mark.parametrize("service", [("blog", "blog"), ("ghost", "web")])
+def test_a_route_that_could_not_be_read_before_contests_a_port(service: Service) -> None:
+    """Seed 4990: the router was silent at first; a service was then published at a port that another's wrong route names, since
+    what was not on the board when the round began was never looked for there."""
+    voyage = two_that_serve()
+    voyage.world.routes[service] = voyage.world.routes[WEB]
+    voyage.world.die("web")
+    voyage.program.dice = blind = BlindAtFirst(1, Weather(0.0, 0.0))
+    blind.left = 2
     voyage.rough_pass()
-    assert voyage.program.dice.failed
-    assert [] == [each for each in voyage.court.notes(voyage.program.name).commands if each.startswith("stop")]
+    commands = [each.split(" at ")[0] for each in voyage.court.notes(voyage.program.name).commands]
+    assert 32768 == voyage.world.boxes["web"].ports[0].host_port
+    assert commands.index(f"withdraw {'/'.join(service)}") < commands.index("start web") < commands.index("publish shop/web")
+
+
+def test_a_withdrawal_that_hangs_is_unproven() -> None:
+    """Seed 10316: one that never came back left no mark, so that what is not published was started beside the route to it."""
+    voyage = still()
+    box = voyage.tool.box(WEB, voyage.chance, Nature.KIND)
+    voyage.world.disk.activate(*WEB, Declared(box.container_id, 1, (HTTP,), published=False), 0, None)
+    voyage.world.routes[WEB] = (_WEB_BIND,)
+    voyage.program.dice = HangsAndIsGone(1, Weather(0.0, 0.0))
+    voyage.rough_pass()
+    stored = voyage.world.disk.read_service(*WEB)
+    assert stored is not None
+    assert stored.unproven
+    assert ["withdraw shop/web"] * 2 == [each for each in voyage.court.notes(voyage.program.name).commands if "mark" not in each]
+    voyage.program.dice = Dice(1, Weather(0.0, 0.0))
+    voyage.rough_pass()
+    assert 1 == box.starts
+
+
+def test_a_predecessor_at_other_ports_by_now_is_no_longer_served_at_its_old_ones() -> None:
+    """Seed 22269: its network was taken off and put back; its route was kept, to a port at which nobody was, for the successor
+    that did not serve yet."""
+    voyage = still()
+    for container_id, nature in (("web-1", Nature.KIND), ("web-2", Nature.UNREADY)):
+        voyage.world.create(container_id, nature, ((HTTP, 0),))
+        voyage.world.start(container_id)
+    voyage.world.disk.activate(*WEB, Declared("web-1", 1, (HTTP,)), 0, None)
+    voyage.rough_pass()
+    stored = voyage.world.disk.read_service(*WEB)
+    assert stored is not None
+    assert stored.declared is not None
+    marker = Marker("web-1", 0.0, stored.declared.binds, stored.memory.verified)
+    voyage.world.disk.activate(*WEB, Declared("web-2", 2, (HTTP,)), 1, marker)
+    voyage.rough_pass()
+    assert WEB in voyage.world.routes
+    voyage.world.moves_ports(voyage.world.boxes["web-1"])
+    voyage.rough_pass()
+    assert WEB not in voyage.world.routes
 
 
 # --- found by the differential test ------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from properties.voyage import SERVICES, Course, Voyage, explain
 NAMES = (
     "kill", "pause", "unpause", "delete", "removing", "restart_by_hand", "engine_restarts", "engine_is_away", "proxy_forgets",
     "proxy_by_hand", "port_is_taken", "step_wall", "suspend", "health_lies", "health_freezes", "deploy", "remove", "inhibit",
-    "allow", "retry", "stranger", "finish", "second",
+    "allow", "retry", "stranger", "finish", "second", "ports_move", "proxy_is_out_of_order", "power_fails", "grants_change",
 )  # fmt: skip
 CALLS = st.integers(0, 60)
 

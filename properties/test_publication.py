@@ -83,7 +83,7 @@ def test_p2_what_is_touched_under_running_intent_is_not_its_own_route(snapshot: 
 def test_p3_unproven_withdrawals_block(fleet: Fleet) -> None:
     """P3 After an unproven withdrawal nothing of that service is published, started or restarted before a proof: a withdrawal
     read back, or a read that shows no route."""
-    fleet.demand("P3", 1_000)
+    fleet.demand("P3", 500)
 
 
 @given(any_snapshots())
@@ -253,6 +253,16 @@ def test_a_container_with_a_command_in_flight_gets_no_other(fleet: Fleet) -> Non
 def test_one_attempt_a_pass(fleet: Fleet) -> None:
     """F2 A service is started or restarted at most once in a pass."""
     fleet.demand("F2", 200)
+
+
+def test_what_lacks_a_grant_is_not_started(fleet: Fleet) -> None:
+    """F3 Nothing is started or restarted that needs what the host does not grant, as its policy was read last."""
+    fleet.demand("F3", 30)
+
+
+def test_an_unproven_withdrawal_is_on_record(fleet: Fleet) -> None:
+    """F4 At the end of a pass a withdrawal that is unproven is on record as that, or the store refused to write it."""
+    fleet.demand("F4", 1_000)
 
 
 def test_no_fault_of_ours(fleet: Fleet) -> None:

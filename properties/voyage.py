@@ -40,11 +40,13 @@ from gordon_shell.recollection import Recollection
 from gordon_shell.reconciler import Reconciler, Report
 from properties.calm import Calm
 from properties.deploys import DeployTool
-from properties.doors import ClockDoor, EngineDoor, LocksDoor, ProberDoor, RouterDoor, StoreDoor
+from properties.doors import ClockDoor, EngineDoor, LocksDoor, ProberDoor, RouterDoor
 from properties.faults import Dice, Weather
+from properties.granting import PolicyDoor
 from properties.judges import Court
 from properties.mischief import THEMES, Mischiefs
-from properties.programs import Program, SimulatedCrew
+from properties.programs import Killed, Program, SimulatedCrew
+from properties.store_door import StoreDoor
 from properties.story import Violated
 from properties.world import World
 
@@ -125,7 +127,7 @@ class Voyage:
         self.dice = Dice(seed, self.course.weather, self.only)
         self.court = Court(self.world)
         self.tool = DeployTool(self.world, self.court, policy=self.course.policy)
-        self.mischiefs = Mischiefs(self.world, self.tool, self.course.services, self.course.theme)
+        self.mischiefs = Mischiefs(self.world, self.tool, self.course.services, self.course.theme, power_cut=self.power_cut)
         for service in self.course.services:
             self.tool.adopt(service, Random(f"{seed} {service}"))
         self.world.pass_time(20.0)
@@ -154,7 +156,9 @@ class Voyage:
             self.situations[decide(subject, now_s).situation.name] += 1
             self.situations.update(decide_superseded(each, subject).situation.name for each in subject.superseded)
 
-        program.reconciler = Reconciler(ports_of(program), lambda: None, crew=program.crew, rearm=rearm, listener=listener)
+        program.reconciler = Reconciler(
+            ports_of(program), PolicyDoor(program).read, crew=program.crew, rearm=rearm, listener=listener
+        )
 
     # --- everything goes wrong ---------------------------------------------------------------------------------------
 
@@ -189,11 +193,20 @@ class Voyage:
     def reboot(self) -> None:
         """The host goes down and comes up again: another boot, nothing runs, the proxy is empty."""
         self.program.die()
+        self._lose_power()
+        self.rest(1.0)
+
+    def _lose_power(self) -> None:
         if self.mischiefs.beside is not None and self.mischiefs.beside.alive:
             self.mischiefs.beside.die()
         self.world.reboot()
         self.court.ledger.waives()
-        self.rest(1.0)
+
+    def power_cut(self) -> None:
+        """Reboot in the middle of a pass, if there is one. Raise Killed."""
+        if self.program.busy:
+            self._lose_power()
+            raise Killed
 
     def calm_down(self) -> None:
         """Let faults stop: what hangs returns, deploys end, the engine and the proxy answer."""
@@ -209,6 +222,8 @@ class Voyage:
         for app in sorted({app for app, _ in self.course.services}):
             if self.chance.random() < 0.2:
                 self.tool.intend(app, Intent.STOPPED)
+        if self.chance.random() < 0.8:
+            self.world.granted, self.world.policy_is_broken = None, False
         self.world.pass_time(700.0)
         for box in self.world.boxes.values():
             box.shown, box.frozen_s = None, box.frozen_s if not box.is_alive else None
@@ -266,7 +281,7 @@ def look_at(voyage: Voyage) -> Snapshot:
     was_fair, voyage.dice.fair = voyage.dice.fair, True
     witness = Program("witness", voyage.world, voyage.dice, voyage.court, SimulatedCrew(voyage.world, None))
     ports = ports_of(witness)
-    snapshot = Observer(ports, lambda: None, Recollection(ports.store), remember=False).look()
+    snapshot = Observer(ports, PolicyDoor(witness).read, Recollection(ports.store), remember=False).look()
     voyage.dice.fair = was_fair
     return snapshot
 

@@ -5,6 +5,7 @@ product sees are in `doors`, and what must never happen is in `judges`.
 """
 
 from collections.abc import Callable, Iterator
+from enum import Enum
 from heapq import heappop, heappush
 from itertools import count
 from random import Random
@@ -29,11 +30,22 @@ def no_such(container_id: str) -> Refused:
     return Refused(f"No such container: {container_id}", Fault.CONFLICT)
 
 
+class Proxy(Enum):
+    """In which way the proxy is out of order, for a while."""
+
+    WELL = "it answers"
+    REFUSING = "it refuses every change"
+    MUTE = "it answers to no change, and makes none"
+    CRASHING = "it crashes over the next change"
+    BLIND = "it refuses every change, and cannot be read"
+
+
 @define(eq=False)
 class World:
     """One host. `at_s` counts from its beginning; boot and wall time are derived from it.
 
-    `engine_down` is why the engine does not answer ("": it does); `refuses` is by whose fault it starts nothing at all.
+    `engine_down` is why the engine does not answer ("": it does); `refuses` is by whose fault it starts nothing at all;
+    `proxy` is in which way the proxy is out of order. `granted` are the devices that the host grants (None: no policy says).
     """
 
     seed: int
@@ -48,6 +60,9 @@ class World:
     locks: dict[str, str] = field(factory=dict)
     engine_down: str = ""
     refuses: Fault | None = None
+    proxy: Proxy = Proxy.WELL
+    granted: tuple[str, ...] | None = None
+    policy_is_broken: bool = False
     happened: int = 0
     story: Story = field(factory=Story)
     chance: Random = field(init=False)
@@ -184,6 +199,30 @@ class World:
         self.tell("{} is removed", container_id)
         return _DONE
 
+    def moves_ports(self, box: Box) -> None:
+        """Be a network that is taken off a running container and put back: other host ports, and the same execution."""
+        box.former |= {(each.host_port, each.port.protocol) for each in box.ports}
+        held = box.former | {(each.host_port, each.port.protocol) for other in self.boxes.values() for each in other.ports}
+        if box.ports and not any(fixed for _, fixed in box.publishes):
+            box.ports = tuple(_handed_out(box, held))
+            self.tell("{} is at {} from now on", box.container_id, [each.host_port for each in box.ports])
+
+    def proxy_is(self, proxy: Proxy, seconds: float) -> None:
+        """Let the proxy be out of order for so long."""
+        self.proxy = proxy
+        self.tell("the proxy is out of order: {}", proxy.value)
+        self.later(seconds, self._proxy_is_well)
+
+    def proxy_crashes(self) -> Outcome:
+        """Let the proxy crash over a change, which is not made; until it is well again, it cannot be read either."""
+        if self.proxy is Proxy.CRASHING:
+            self.proxy = Proxy.BLIND
+        return Refused("the proxy hung up", Fault.ROUTER)
+
+    def _proxy_is_well(self) -> None:
+        self.proxy = Proxy.WELL
+        self.tell("the proxy is well again")
+
     def holder(self, host_port: int, protocol: Protocol = Protocol.TCP) -> Box | None:
         """Return the container that holds a host port."""
         return next((each for each in self.boxes.values() if each.holds(host_port, protocol)), None)
@@ -209,6 +248,7 @@ class World:
         self._events.clear()
         self.locks.clear()
         self.routes.clear()
+        self.proxy = Proxy.WELL
         self.tell("the host reboots")
         for box in self.boxes.values():
             box.status = Status.DEAD if box.status is Status.REMOVING else box.status
