@@ -19,6 +19,7 @@ class Why(Enum):
     STORE = "the state could not be written"
     ROUTER = "the router could not be read, so nothing could be published"
     WITHDRAWAL = "the old container could not be withdrawn, and both must not run at once"
+    CONTESTED = "the route of another service names a port of its container, and could not be withdrawn"
     DETENTION = "the old container could not be stopped, and both must not run at once"
     UNCHECKED = "readiness by health check was asked for, and there is no health check"
     UNGRANTED = "the host does not grant what it mounts or uses"
@@ -66,6 +67,14 @@ class StartCandidate:
     """Start the candidate."""
 
     container_id: str
+
+
+@frozen
+class Unroute:
+    """Withdraw another service, whose route names a port that the candidate holds, also where that one's app is locked."""
+
+    app: str = field(validator=min_len(1))
+    service: str = field(validator=min_len(1))
 
 
 @frozen
@@ -122,7 +131,7 @@ class GiveUp:
     reason: str = ""
 
 
-DeployEffect = Pull | Create | Journal | StartCandidate | AwaitRunning | Delay | Watch | Activate | Rename | GiveUp
+DeployEffect = Pull | Create | Journal | StartCandidate | Unroute | AwaitRunning | Delay | Watch | Activate | Rename | GiveUp
 DeployStep = Effect | DeployEffect
 
 

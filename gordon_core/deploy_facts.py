@@ -17,6 +17,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
 )
 from gordon_core.deployment import PULL_ATTEMPTS, Deployment
@@ -263,7 +264,7 @@ def must_journal_again(deployment: Deployment) -> bool:
 
 def can_vouch(deployment: Deployment) -> bool:
     """It went back to the very execution that was verified before, at the binds at which it was."""
-    outgoing = next((effect.superseded for effect, _ in taken(deployment, Activate)[:1]), None)
+    outgoing = next((effect.superseded for effect, _ in taken(deployment, Activate)), None)
     subject = deployment.subject
     verified, declared = outgoing.verified if outgoing is not None else None, subject.declared
     return (
@@ -324,6 +325,23 @@ def is_blind(deployment: Deployment) -> bool:
     """It is to be published, and the router could not be read."""
     is_published = deployment.wanted.published and bool(deployment.wanted.ports)
     return is_published and isinstance(deployment.subject.route, RouteUnread) and not is_activated(deployment)
+
+
+def contested(deployment: Deployment) -> tuple[Outcome, ...]:
+    """Return what became of withdrawing the first service whose route names a port of the candidate."""
+    first = deployment.clashes[:1]
+    return tuple(outcome for effect, outcome in taken(deployment, Unroute) if (effect.app, effect.service) in first)
+
+
+def is_contested(deployment: Deployment) -> bool:
+    """The candidate runs, and the route of another service names a port that it holds."""
+    return own_runs(deployment) and bool(deployment.clashes)
+
+
+def is_contested_in_vain(deployment: Deployment) -> bool:
+    """The candidate runs, the route of another service names a port that it holds, and withdrawing that one failed."""
+    tried = contested(deployment)
+    return is_contested(deployment) and (is_in_vain(tried) or len(tried) >= MOST_TRIES)
 
 
 def has_died(deployment: Deployment) -> bool:

@@ -18,6 +18,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
     Why,
 )
@@ -138,6 +139,8 @@ def _kindly(deployment: Deployment, step: DeployEffect) -> Deployment:  # noqa: 
             return evolve(deployment, journalled=True)
         case StartCandidate() | AwaitRunning():
             return evolve(deployment, own=_started(deployment))
+        case Unroute(app, service):
+            return evolve(deployment, clashes=tuple(each for each in deployment.clashes if each != (app, service)))
         case Activate():
             return _activated(deployment, step)
         case Rename():
@@ -170,7 +173,6 @@ def _activated(deployment: Deployment, step: Activate) -> Deployment:
         declared=step.declared,
         memory=NOTHING,
         superseded=(*kept, *marked),
-        results=(),
     )
     is_kept = named != deployment.own_id and deployment.journalled
     return with_results(evolve(deployment, journalled=is_kept), subject)

@@ -14,12 +14,13 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
 )
 from gordon_core.sentences import binds_in_words, duration, in_words
 
 
-def step_in_words(step: DeployStep) -> str:  # noqa: C901, PLR0911 - one arm for each kind of step is the point
+def step_in_words(step: DeployStep) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm for each kind of step is the point
     """Return a step of a deploy as an imperative: "create container gordon-shop-web-new"."""
     if not isinstance(step, DeployEffect):
         return in_words(step)
@@ -32,6 +33,8 @@ def step_in_words(step: DeployStep) -> str:  # noqa: C901, PLR0911 - one arm for
             return "write the candidate down in the journal"
         case StartCandidate():
             return "start the candidate"
+        case Unroute(app, service):
+            return f"withdraw {app}/{service}, whose route names a port of the candidate"
         case AwaitRunning(_, wait_s):
             return f"wait for it to run again, up to {duration(wait_s)}"
         case Delay(_, _, wait_s):

@@ -49,6 +49,8 @@ class Deployment:
     container that this deploy made, None before that, and `journalled` tells whether it stands in the journal. `image` is Gone
     where the engine has none of it. `changed` are the respects in which the container in ACTIVE differs from what is wanted, None
     where there is none to compare.
+    `clashes` are the other services (app, service) whose routes name a port that the candidate holds: engines hand freed ports to
+    the next container.
     `taken_names` are those of its names that some container bears; `unlisted` is "" or why the containers could not be listed.
     `ungranted` names the grants that the candidate would lack. `cancelled` is "" or who asked for that; `began_s` (seconds since
     boot) and `deadline_s` say when it is overdue.
@@ -72,4 +74,5 @@ class Deployment:
     began_s: float = field(default=0.0, validator=ge(0))
     deadline_s: float = field(default=DEPLOY_DEADLINE_S, validator=ge(0))
     watch_s: float = field(default=WATCH_S, validator=ge(0))
+    clashes: tuple[tuple[str, str], ...] = ()
     dossier: Dossier = Dossier()

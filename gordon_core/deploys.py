@@ -23,6 +23,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
     Why,
 )
@@ -128,6 +129,11 @@ def _stop(deployment: Deployment) -> Stop:
 def _start(deployment: Deployment) -> StartCandidate:
     """Start the candidate."""
     return StartCandidate(deployment.own_id)
+
+
+def _unroute(deployment: Deployment) -> Unroute:
+    """Withdraw that service."""
+    return Unroute(*deployment.clashes[0])
 
 
 def _await_running(deployment: Deployment) -> AwaitRunning:
@@ -259,6 +265,9 @@ ROWS: tuple[Row, ...] = (
     Row(_S.UNLISTED, facts.is_unlisted, _give_up(Why.ENGINE, lambda deployment: deployment.unlisted)),
     Row(_S.SHUT, facts.is_shut, _give_up(Why.STOPPED)),
     Row(_S.BLIND, facts.is_blind, _give_up(Why.ROUTER)),
+    # Engines hand freed ports to the next container: what still leads there is withdrawn before anything is served from them.
+    Row(_S.CONTESTED_IN_VAIN, facts.is_contested_in_vain, _give_up(Why.CONTESTED, _said(facts.contested))),
+    Row(_S.CONTESTED, facts.is_contested, _unroute),
     # ACTIVE names what is wanted: recovery's law makes it serve, and the old container goes.
     Row(_S.DIED, facts.has_died, _give_up(Why.DIED)),
     Row(_S.UNPUBLISHED, facts.was_unpublishable, _give_up(Why.UNPUBLISHED, _of_recovery(Publish))),

@@ -19,6 +19,8 @@ class Stage(Enum):
     UNLISTED = "the containers could not be listed; nothing is done"
     SHUT = "the operator wants the app stopped"
     BLIND = "the router could not be read; nothing could be published"
+    CONTESTED_IN_VAIN = "the route of another service names a port of the candidate, and could not be withdrawn"
+    CONTESTED = "the route of another service names a port of the candidate"
 
     DIED = "named in ACTIVE, and ended, while the old container lives"
     UNPUBLISHED = "named in ACTIVE, but it could not be published"

@@ -144,7 +144,12 @@ CAUSES: tuple[_Row, ...] = (
         "the proxy is down, or does not know the service",
         "see to the proxy: gordon-shell status",
     ),
-    _Row((Why.WITHDRAWAL,), _always, "the proxy did not take the withdrawal", "see to the proxy: gordon-shell status"),
+    _Row(
+        (Why.WITHDRAWAL, Why.CONTESTED),
+        _always,
+        "the proxy did not take the withdrawal",
+        "see to the proxy: gordon-shell status",
+    ),
     _Row((Why.DETENTION,), _always, "it does not stop within its grace, or the engine hangs", "see to it: docker stop"),
     _Row((Why.CANCELLED,), _always, "somebody ended it", "deploy again"),
     _Row(

@@ -21,6 +21,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
 )
 from gordon_core.deployment import WATCH_S, Deployment, Dossier
@@ -121,7 +122,7 @@ class DeployExecutor:
 
     # --- what only deploys do ------------------------------------------------------------------------------------------------
 
-    def _do(self, deployment: Deployment, step: DeployEffect) -> Outcome:  # noqa: PLR0911 - an arm for each
+    def _do(self, deployment: Deployment, step: DeployEffect) -> Outcome:  # noqa: C901, PLR0911 - an arm for each
         engine, store, (app, service) = self._ports.engine, self._ports.store, (self._request.app, self._request.service)
         match step:
             case Pull(image, after_s):
@@ -135,6 +136,8 @@ class DeployExecutor:
                 return store.journal(app, service, entry)
             case StartCandidate(container_id):
                 return engine.start(container_id)
+            case Unroute(other_app, other_service):
+                return self._ports.router.withdraw(other_app, other_service)
             case AwaitRunning(container_id, wait_s):
                 return self._vigil.until_it_runs(container_id, wait_s)
             case Delay(generation, started_at, wait_s) | Watch(generation, started_at, wait_s):

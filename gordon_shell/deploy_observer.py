@@ -7,14 +7,14 @@ from attrs import evolve, frozen
 from gordon_core.blueprint import Blueprint, Image, Made, Variable
 from gordon_core.deploy_planner import with_results
 from gordon_core.deployment import DEPLOY_DEADLINE_S, Deployment, names
-from gordon_core.observation import Gone, Seen, Unread
+from gordon_core.observation import Container, Gone, RouteSeen, Seen, Unread
 from gordon_core.snapshot import Candidate, Declared, Subject
 from gordon_shell.completion import as_declared, changes, completed
 from gordon_shell.errors import EngineError, StoreError
 from gordon_shell.glances import Look
 from gordon_shell.leftovers import namesake, seen
 from gordon_shell.observer import Observer, Policies, silenced
-from gordon_shell.ports import DEPLOY_LABEL, Mount, Ports, Row
+from gordon_shell.ports import DEPLOY_LABEL, Mount, Ports, Row, Service
 from gordon_shell.recollection import Recollection
 
 _NOT_ASKED = Unread("it was not asked for yet")
@@ -85,8 +85,16 @@ class DeployObserver:
             ungranted=self._observer.lacking(subject.app, subject.service, _host_paths(wanted), _devices(wanted)),
             clock=self._clock.now(),
         )
+        filled = evolve(filled, clashes=self._clashes(filled) if isinstance(subject.route, RouteSeen) and not is_stale else ())
         subject = evolve(subject, candidates=self._candidates(subject, rows, known, own_id))
         return with_results(self._compared(filled, subject.declared) if not own_id else filled, subject)
+
+    def _clashes(self, deployment: Deployment) -> tuple[Service, ...]:
+        """Return the other services whose routes, as just read, name a port that the candidate holds."""
+        own, routes = (self._request.app, self._request.service), self._observer.latest_routes
+        held = {each.at for each in deployment.own.ports} if isinstance(deployment.own, Container) else set()
+        found = routes.by_service.items() if routes is not None and held else ()
+        return tuple(sorted(key for key, binds in found if key != own and any(each.at in held for each in binds)))
 
     # --- the containers ----------------------------------------------------------------------------------------------------
 

@@ -43,7 +43,9 @@ class DeployCourt(Court):
 
     `wanted` is what each deploying program deploys; `tags` are of all containers; `published_as` is the execution as which each
     service was published last; `clearing` is the container that a program's deploy is about to clear; `cleared_s` says when one
-    was gone; `seen` is what had happened when a program last looked.
+    was gone; `seen` is what had happened when a program last looked. `disowned` are those containers that a program tried to
+    write down while ACTIVE named them; `went_back` is to which container a program went back, and `unvouched` are such that it
+    may not have vouched for: it was killed first, or the store refused.
     """
 
     wanted: dict[str, Blueprint] = field(factory=dict)
@@ -53,6 +55,9 @@ class DeployCourt(Court):
     clearing: dict[str, str] = field(factory=dict)
     cleared_s: dict[str, float] = field(factory=dict)
     seen: dict[str, int] = field(factory=dict)
+    disowned: set[tuple[str, str]] = field(factory=set)
+    went_back: dict[str, str] = field(factory=dict)
+    unvouched: set[str] = field(factory=set)
     found: Violated | None = None
 
     def condemn(self, invariant: str, wrong: str) -> NoReturn:
@@ -81,13 +86,33 @@ class DeployCourt(Court):
         return box if box is not None and box.status is Status.RUNNING else None
 
     def lit(self, service: Service) -> bool:
-        """Tell whether a good container serves, and nothing is wrong about it: it runs, is healthy, and was published."""
+        """Tell whether a good container serves, and nothing is wrong about it: it runs, is healthy, and was published.
+
+        One that a deploy went back to, and could not vouch for, is for recovery's law unverified under its new revision: it is
+        withdrawn until it answers again.
+        """
         box = self.at_the_route(service)
         if box is None or not self.is_well(box) or box.container_id not in self.named(service):
+            return False
+        if box.container_id in self.unvouched and not self._is_vouched_for(service, box.container_id):
             return False
         others = {bind for other, binds in self.world.routes.items() if other != service for bind in binds}
         contested = any(box.holds(each.host_port, each.port.protocol) for each in others)
         return not contested and self.published_as.get(service) == (box.container_id, box.started_at)
+
+    def _is_vouched_for(self, service: Service, container_id: str) -> bool:
+        """Tell whether it is on disk that a container was verified under the revision that ACTIVE has."""
+        stored = self.stored(service)
+        if stored is None or stored.declared is None or stored.declared.container_id != container_id:
+            return True
+        verified = stored.memory.verified
+        return verified is not None and verified.revision == stored.declared.revision
+
+    def dies(self, program: str) -> None:
+        """It was killed: what it went back to it may not have vouched for."""
+        if program in self.went_back:
+            self.unvouched.add(self.went_back[program])
+        super().dies(program)
 
     def is_well(self, box: Box) -> bool:
         """Tell whether a container is one of the good ones, and serves by now."""
@@ -115,12 +140,22 @@ class DeployCourt(Court):
     # --- commands ------------------------------------------------------------------------------------------------------------
 
     def withdraws(self, program: str, service: Service) -> None:
-        """Let a deploy whose containers must not overlap withdraw what serves, once its candidate is in the journal."""
-        if self._yields(program):
-            stored = self.stored(service)
-            self.demand("C3", stored is not None and stored.candidates, f"it withdraws {service}, and has no candidate on record")
+        """Let a deploy whose containers must not overlap withdraw what serves, once its candidate is in the journal.
+
+        Without a candidate (what is wanted is there already, and sick) recovery's rules hold. Any may withdraw another service
+        whose route names a port that its candidate was seen to hold.
+        """
+        if self._is_in_the_way(program, service):
+            return
+        stored = self.stored(service)
+        if self._yields(program) and stored is not None and stored.candidates:
             return
         super().withdraws(program, service)
+
+    def _is_in_the_way(self, program: str, service: Service) -> bool:
+        """Tell whether the route of a service names a port of the candidate of another one's deploy."""
+        own = ((each, tag.service) for each, tag in self.tags.items() if self._is_own(program, each))
+        return any(service in self.notes(program).rivals(its, each) for each, its in own if its is not None)
 
     def _yields(self, program: str) -> bool:
         """Tell whether a deploy whose containers must not overlap has neither switched nor given up yet."""
@@ -195,10 +230,16 @@ class DeployCourt(Court):
     def saves(self, program: str, key: tuple[Service, str], memory: object) -> None:
         """It is about to write what it remembers; the budget has worlds of its own."""
         del memory
+        if self.went_back.get(program) == key[1]:
+            self.unvouched.add(key[1])
         self.writes(program, key[0][0], "memory")
 
     def activates(self, program: str, service: Service, declared: Declared, expected: int, marker: Marker | None) -> None:
-        """It is about to change ACTIVE: to name its candidate, or to go back. What the compare-and-set refuses is not judged."""
+        """It is about to change ACTIVE: to name its candidate, or to go back. What the compare-and-set refuses is not judged.
+
+        A journal that refuses the candidate keeps nobody from going back: what serves counts for more than a note of what the
+        same deploy clears next, and the next deploy knows it by its name.
+        """
         self.writes(program, service[0], "ACTIVE")
         before = self.stored(service)
         held = before.declared if before is not None else None
@@ -213,13 +254,30 @@ class DeployCourt(Court):
         assert before is not None
         assert held is not None
         journal = {each.container_id for each in before.candidates}
-        self.demand("C1", held.container_id in journal, f"it goes back from {held.container_id}, which nothing names then")
+        noted = held.container_id in journal or (program, held.container_id) in self.disowned
+        self.went_back[program] = declared.container_id
+        self._is_verified_still(declared)
+        self.demand("C1", noted, f"it goes back from {held.container_id}, which nothing names then")
+
+    def journals(self, program: str, service: Service, container_id: str) -> None:
+        """It is about to write a candidate down: before it is started, or before ACTIVE names it no more."""
+        stored = self.stored(service)
+        if stored is not None and stored.declared is not None and stored.declared.container_id == container_id:
+            self.disowned.add((program, container_id))
 
     def _is_own(self, program: str, container_id: str) -> bool:
         tag = self.tags.get(container_id)
         return tag is not None and tag.labels.get("by") == program
 
+    def _is_verified_still(self, declared: Declared) -> None:
+        """What a deploy goes back to keeps, under its new revision, what it answered as the same execution at the same binds."""
+        box = self.world.boxes.get(declared.container_id)
+        start = box.started_at if box is not None else ""
+        for each in tuple(self.verified.checks.get((declared.container_id, start), ())):
+            self.verified.add(declared.container_id, start, declared.revision, each.binds)
+
     def _is_ready(self, program: str, declared: Declared) -> None:
+        """Demand of a candidate all that a publication needs; it then counts as verified under the revision that it gets."""
         notes, what = self.notes(program), f"it names {declared.container_id} in ACTIVE"
         shown = notes.running(declared.container_id)
         self.demand("P4", shown is not None, f"{what}, which was not seen running")
@@ -227,5 +285,10 @@ class DeployCourt(Court):
         present = binds_of(declared, shown.container.ports)
         self.demand("P4", declared.binds == present and len(present) == len(declared.ports), f"{what} at {declared.binds}")
         self._was_ready(notes, "P4", declared.container_id, present, what)
+        tag = self.tags[declared.container_id]
+        could_look = tag.service is not None and notes.routes is not None
+        rivals = notes.rivals(tag.service, declared.container_id) if could_look else ()
+        self.demand("P10", not rivals, f"{what}, to which the route of {rivals} leads")
         healthy = shown.container.health.status in {HealthStatus.NONE, HealthStatus.HEALTHY}
         self.demand("P4", healthy, f"{what}, which is not healthy")
+        self.verified.add(declared.container_id, shown.container.started_at, declared.revision, present)

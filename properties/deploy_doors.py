@@ -280,6 +280,7 @@ class DeployStore(StoreDoor):
         """Write a candidate down."""
         self._deploys.step()
         self._deploys.court.writes(self._deploys.name, app, "the journal")
+        self._deploys.court.journals(self._deploys.name, (app, service), candidate.container_id)
         what = f"journal {candidate.container_id}"
         return self._writes(what, lambda: self._deploys.world.disk.journal(app, service, candidate))
 

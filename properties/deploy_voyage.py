@@ -228,22 +228,23 @@ class DeployVoyage:
         return stored is not None and stored.intent is Intent.RUNNING and self.court.lit(service)
 
     def rough_deploy(self, service: Service, number: int) -> None:
-        """Deploy in whatever weather; where nothing happens at all, what served before it serves after it."""
+        """Deploy in whatever weather; where nothing happens, what served before it serves after it, or what ACTIVE named."""
         wanted = self.wanted(service, self.chance.choice(_NATURES), number)
         if self.chance.random() < 0.1:
             wanted = self.latest.get(service, wanted)
         if self.chance.random() < 0.05:
             self.disk.set_intent(service[0], self.chance.choice([*Intent]))
-        old = self.court.at_the_route(service)
+        old, stored = self.court.at_the_route(service), self.court.stored(service)
+        selected = stored.declared.container_id if stored is not None and stored.declared is not None else ""
         before, happened, fell = self._serves_well(service), self.mischiefs.happened, len(self.dice.fell)
         verdict = self.deploy(service, wanted, deadline_s=self.chance.choice([900.0, 900.0, 5.0]))
         self.latest[service] = wanted
         if before and (happened, fell) == (self.mischiefs.happened, len(self.dice.fell)):
-            # What was watched is trusted: once the old one is being retired, there is no way back.
-            now, is_gone = self.court.at_the_route(service), self.retires
-            serves = is_gone or (now is not None and (now is old or bool(verdict and verdict.is_well)))
-            place = now.container_id if now is not None else "nothing"
-            wrong = f"nothing went wrong but the deploy, and {service} is at {place} after it: {verdict}"
+            # What was watched is trusted: once the old one is being retired, there is no way back. And an earlier deploy may have
+            # been killed when it had switched, and published nothing yet: restoring what ACTIVE names then switches the route.
+            now, is_well = self.court.at_the_route(service), bool(verdict and verdict.is_well)
+            serves = self.retires or (now is not None and (is_well or now is old or now.container_id == selected))
+            wrong = f"nothing went wrong but the deploy, and {service} is at {now and now.container_id} after it: {verdict}"
             self.court.demand("C3", serves, wrong)
 
     # --- nothing goes wrong any more -----------------------------------------------------------------------------------------
@@ -278,8 +279,7 @@ class DeployVoyage:
         """C1 and C3: a pass clears what is in a journal within 30 seconds, and what runs well serves after it."""
         began_s, left = self.world.at_s, self._journalled()
         well = {each: self._selected(each) for each in self.course.services}
-        program = self.recovery(exposed=False)
-        program.run_pass()
+        self.recovery(exposed=False).run_pass()
         self.raise_found()
         took_s = max((self.court.cleared_s[each] - began_s for each in left & self.court.cleared_s.keys()), default=0.0)
         still = [each for each in left & self._journalled() if not self._is_routed(each)]

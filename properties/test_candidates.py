@@ -22,6 +22,7 @@ NEVER = {Stage.UNCHECKED, Stage.UNGRANTED, Stage.NAMELESS, Stage.FRESH}
 RARE = {
     Stage.UNPUBLISHED, Stage.TIDYING, Stage.CROWDED, Stage.IMAGELESS, Stage.OLD_ROUTED_IN_VAIN, Stage.STARTING_IN_VAIN,
     Stage.OUTRUN, Stage.UNCREATED_IN_VAIN, Stage.UNJOURNALLED_IN_VAIN, Stage.IMAGE_UNREAD, Stage.OLD_UP_IN_VAIN, Stage.VOUCHING,
+    Stage.CONTESTED, Stage.CONTESTED_IN_VAIN,
 }  # fmt: skip
 """What needs more luck than a few worlds have; the tests of the core hold each of them."""
 

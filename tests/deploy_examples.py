@@ -152,6 +152,8 @@ def crowded(deployment: Deployment) -> Deployment:
     return evolve(deployment, subject=named, taken_names=(NEW_NAME, NEXT_NAME))
 
 
+contested = but(clashes=(("blog", "web"),))
+"""Another service is still routed to a port that the candidate was given."""
 uncertain = own(health=Health(HealthStatus.UNREAD))
 
 
@@ -176,6 +178,8 @@ EXEMPLARS: dict[Stage, Deployment] = {
     Stage.UNLISTED: deploying(but(unlisted=SILENT)),
     Stage.SHUT: deploying(shut),
     Stage.BLIND: deploying(deaf),
+    Stage.CONTESTED_IN_VAIN: _at(Stage.UNPROBED, contested, failing()),
+    Stage.CONTESTED: _at(Stage.UNPROBED, contested),
     Stage.DIED: made(_ACTIVE, dead),
     Stage.UNPUBLISHED: _at(Stage.FINISHING, going, failing()),
     Stage.FINISHING: _at(Stage.FINISHING),

@@ -23,6 +23,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
 )
 from gordon_core.deploy_planner import MOST_STEPS, DeployDecision, decide_deploy, took, with_results
@@ -382,7 +383,7 @@ class DeployWorld:
                 return self._answer(container_id, self._started(container_id))
             case Delay(generation, started_at) | Watch(generation, started_at):
                 return self._answer(generation.container_id, started_at)
-            case Pull() | GiveUp():
+            case Pull() | Unroute() | GiveUp():
                 pass
         return DONE
 

@@ -24,6 +24,7 @@ from gordon_core.deploy_effects import (
     Rename,
     StartCandidate,
     Taken,
+    Unroute,
     Watch,
     Why,
 )
@@ -316,6 +317,7 @@ def takens() -> SearchStrategy[Taken]:
         st.builds(Create, st.just("gordon-shop-web-new"), revisions),
         st.builds(Journal, ids, texts),
         st.builds(StartCandidate, ids),
+        st.builds(Unroute, apps, services),
         st.builds(AwaitRunning, ids, seconds),
         st.builds(Delay, gens, started_ats, seconds),
         st.builds(Watch, gens, started_ats, seconds),
@@ -355,5 +357,6 @@ def deployments(draw: st.DrawFn) -> Deployment:
         draw(st.just("") | texts),
         draw(seconds),
         draw(seconds),
+        clashes=draw(_tuples(st.tuples(apps, services))),
         dossier=draw(st.builds(Dossier, st.none() | seen(), _tuples(texts))),
     )

@@ -45,6 +45,7 @@ def changed(**changes: object) -> tuple[str, ...]:
             "each environment variable once; repeated: A",
         ),
         (lambda: evolve(PLAIN, mounts=(Mount("a", "/x"), Mount("b", "/x"))), "each mounted place once; repeated: /x"),
+        (lambda: evolve(PLAIN, mounts=tuple(Mount("a", each) for each in ("/x", "/y") * 2)), "repeated: /x, /y$"),
         (
             lambda: evolve(PLAIN, readiness=Readiness(http=HttpCheck(81))),
             "the HTTP path must be at one of its TCP ports; 81/tcp is none of them",

@@ -265,6 +265,13 @@ def test_the_last_row_of_every_look_always_holds(look: SeenAs) -> None:
     assert any(row.holds is always for row in candidates.ROWS if look in row.looks)
 
 
+@pytest.mark.parametrize("row", candidates.ROWS, ids=lambda each: each.situation.name)
+@pytest.mark.parametrize("look", [Gone(), Unread(SILENT)], ids=["gone", "unread"])
+def test_every_question_has_an_answer_also_where_there_is_no_container(row: candidates.Row, look: Gone | Unread) -> None:
+    subject = good(left_behind(look))
+    assert row.holds(subject.candidates[0], subject) in {True, False}
+
+
 @settings(deadline=None)
 @given(subjects())
 def test_no_candidate_gets_an_effect_against_an_invariant(subject: Subject) -> None:

@@ -11,8 +11,9 @@ from gordon_core.deploy_effects import Activate, DeployEffect, GiveUp, Rename, W
 from gordon_core.deploy_forecast import ASSUMED_ID, assume_deploy, forecast_deploy, why_if_it_fails
 from gordon_core.deploy_planner import MOST_STEPS, decide_deploy
 from gordon_core.deployment import Deployment
-from gordon_core.effects import DropCandidate, Effect, Remove, RemoveCandidate, StopCandidate
-from gordon_core.observation import Container, Gone, Health, HealthStatus, Port, PortBinding, Status, Unread
+from gordon_core.effects import DONE, DropCandidate, Effect, Remove, RemoveCandidate, StopCandidate
+from gordon_core.memory import NOTHING
+from gordon_core.observation import Container, Exit, Gone, Health, HealthStatus, Port, PortBinding, Status, Unread
 from gordon_core.stages import Stage
 from tests.core_examples import NEW_ID, OLD, OLD_ID, SILENT, WEB_ID, left_behind
 from tests.deploy_examples import (
@@ -23,11 +24,13 @@ from tests.deploy_examples import (
     GOOD_DEPLOY,
     NEW_NAME,
     NEXT_NAME,
+    STORELESS,
     WANTED,
     WORKER,
     Change,
     but,
     deploying,
+    failing,
     first,
     going,
     made,
@@ -147,6 +150,21 @@ def test_a_candidate_is_assumed_to_come_up_as_it_is_wanted() -> None:
     assert Health(HealthStatus.HEALTHY) == healthy.own.health
 
 
+def test_what_runs_again_has_not_ended_and_a_probe_says_nothing_of_its_health() -> None:
+    again = made(EXEMPLARS[Stage.FALLEN], own(exit=Exit(1)), going)
+    assert isinstance(again.own, Container)
+    assert (Status.RUNNING, "assumed", None) == (again.own.status, again.own.started_at, again.own.exit)
+    probed = made(EXEMPLARS[Stage.UNPROBED], going)
+    assert isinstance(probed.own, Container)
+    assert Health() == probed.own.health
+
+
+@pytest.mark.parametrize("stage", [Stage.UNPROBED, Stage.CLEARING, Stage.FINISHING, Stage.RETIRING], ids=lambda each: each.name)
+def test_what_recovery_does_as_well_is_done_and_on_record(stage: Stage) -> None:
+    step = decide_deploy(EXEMPLARS[stage]).step
+    assert [(step, DONE)] == [(each.effect, each.outcome) for each in made(EXEMPLARS[stage], going).results[-1:]]
+
+
 @pytest.mark.parametrize("look", [Unread(SILENT), Gone()])
 def test_nothing_is_assumed_of_what_could_not_be_seen(look: Unread | Gone) -> None:
     unseen = made(EXEMPLARS[Stage.STARTING], own(look))
@@ -158,6 +176,20 @@ def test_nothing_is_assumed_of_what_could_not_be_seen(look: Unread | Gone) -> No
     rename = decide_deploy(EXEMPLARS[Stage.MISNAMED]).step
     assert rename is not None
     assert look == assume_deploy(evolve(EXEMPLARS[Stage.MISNAMED], subject=named), rename).subject.seen
+
+
+def test_a_name_that_is_given_is_taken() -> None:
+    assert (CANONICAL, NEW_NAME) == made(GOOD_DEPLOY, going).taken_names
+    renamed = made(EXEMPLARS[Stage.MISNAMED], going)
+    assert ((CANONICAL,), CANONICAL) == (renamed.taken_names, getattr(renamed.subject.seen, "name", ""))
+
+
+def test_only_one_container_is_renamed() -> None:
+    crowded = EXEMPLARS[Stage.CROWDED]
+    other = evolve(OLD, container_id=NEW_ID, seen=Container(NEW_ID, Status.EXITED, "s", name="by-hand"))
+    after = assume_deploy(evolve(crowded, subject=evolve(crowded.subject, superseded=(OLD, other))), Rename(OLD_ID, "away"))
+    assert ["away", "by-hand"] == [getattr(each.seen, "name", "") for each in after.subject.superseded]
+    assert crowded.subject.seen == after.subject.seen
 
 
 def test_a_name_that_was_given_up_is_free() -> None:
@@ -180,10 +212,10 @@ def test_a_candidate_that_failed_goes_step_by_step() -> None:
     clearing = EXEMPLARS[Stage.CLEARING]
     stopped = assume_deploy(clearing, StopCandidate("shop", "web", ASSUMED_ID, 10.0))
     assert isinstance(stopped.own, Container)
-    assert Status.EXITED is stopped.own.status
+    assert (Status.EXITED, ()) == (stopped.own.status, stopped.own.ports)
     removed = assume_deploy(stopped, RemoveCandidate("shop", "web", ASSUMED_ID))
     assert (Gone(), True) == (removed.own, removed.journalled)
-    assert not assume_deploy(removed, DropCandidate("shop", "web", ASSUMED_ID)).journalled
+    assert False is assume_deploy(removed, DropCandidate("shop", "web", ASSUMED_ID)).journalled
 
 
 def test_after_it_went_back_active_names_the_former_and_the_journal_the_candidate() -> None:
@@ -191,10 +223,17 @@ def test_after_it_went_back_active_names_the_former_and_the_journal_the_candidat
     assert back.subject.declared is not None
     assert (WEB_ID, 5, ()) == (back.subject.declared.container_id, back.subject.declared.revision, back.subject.superseded)
     assert back.journalled
+    unjournalled = made(EXEMPLARS[Stage.DISOWNING], failing(STORELESS), going)
+    assert (WEB_ID, False) == (getattr(unjournalled.subject.declared, "container_id", ""), unjournalled.journalled)
+
+
+def test_what_active_names_anew_stands_in_no_journal_and_nothing_is_remembered_of_it() -> None:
+    active = made(EXEMPLARS[Stage.READY], going)
+    assert (False, NOTHING) == (active.journalled, active.subject.memory)
 
 
 def test_an_image_is_assumed_to_be_one() -> None:
-    assert isinstance(deploying(but(image=Gone()), going).image, Image)
+    assert Image("sha256:assumed") == deploying(but(image=Gone()), going).image
 
 
 def test_activation_of_what_nobody_knows_shows_nothing() -> None:

@@ -17,6 +17,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
     Why,
 )
@@ -32,6 +33,7 @@ WORDS: list[tuple[DeployStep, str]] = [
     (Create("gordon-shop-web-new", 4), "create container gordon-shop-web-new for revision 4"),
     (Journal(NEW_ID, "gordon-shop-web-new"), "write the candidate down in the journal"),
     (StartCandidate(NEW_ID), "start the candidate"),
+    (Unroute("blog", "web"), "withdraw blog/web, whose route names a port of the candidate"),
     (AwaitRunning(NEW_ID, 30.0), "wait for it to run again, up to 30 s"),
     (Delay(GENERATION, STARTED, 5.0), "see it run for 5 s"),
     (Watch(GENERATION, STARTED, 2.0), "watch it serve for 2 s"),

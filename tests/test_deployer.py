@@ -13,7 +13,7 @@ from gordon_core.deploy_forecast import forecast_deploy
 from gordon_core.deploy_planner import DeployDecision
 from gordon_core.effects import Fault, Outcome, Refused, Unknown
 from gordon_core.grants import HostPolicy, Overrides, Scope
-from gordon_core.observation import Gone, Port
+from gordon_core.observation import Bind, Gone, Port
 from gordon_core.policy import DEFAULT_POLICY
 from gordon_core.snapshot import HttpCheck, Intent
 from gordon_core.stages import Stage
@@ -361,6 +361,28 @@ def test_whichever_step_fails_in_whichever_way_one_generation_serves(
     assert [] == site.troubles
     assert site.deploy(wanted("shop:3")).is_well
     assert ("shop:3", True) == (site.active(), site.is_settled())
+
+
+def test_what_still_leads_to_the_port_that_it_was_given_is_withdrawn_first(site: Site) -> None:
+    """Engines hand freed ports to the next container; the app of the other one may be locked."""
+    site.serving("shop:1")
+    site.router.route_by_hand("blog", "web", (Bind(HTTP, 32769),))
+    site.calls.once_before("prober.probe", lambda: seen.update(site.routes()))
+    seen: dict[str, tuple[int, ...]] = {}
+    with site.ports.locks.wait_app("blog", 0.0):
+        assert site.deploy("shop:2").is_well
+    assert ({"shop/web": (32768,)}, {"shop/web": (32769,)}) == (seen, site.routes())
+
+
+def test_where_that_fails_it_is_published_nowhere_and_goes(site: Site) -> None:
+    site.serving("shop:1")
+    site.router.route_by_hand("blog", "web", (Bind(HTTP, 32769),))
+    site.router.fail_withdraw = "the socket is gone"
+    failure = site.deploy("shop:2").failure
+    assert failure is not None
+    assert (Why.CONTESTED, "the socket is gone", True) == (failure.why, failure.reason, "proxy" in failure.hint)
+    assert {"blog/web": (32769,), "shop/web": (32768,)} == site.routes()
+    assert ({"gordon-shop-web": "running"}, "shop:1", ()) == (site.names(), site.active(), site.candidates())
 
 
 def test_a_store_that_cannot_be_read_is_an_error_before_anything_is_done(site: Site) -> None:

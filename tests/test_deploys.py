@@ -7,7 +7,7 @@ from attrs import evolve
 from hypothesis import given, settings
 
 from gordon_core import deploy_facts, deploys
-from gordon_core.blueprint import HealthCheck, Mode, Readiness
+from gordon_core.blueprint import HealthCheck, Mode, Publication, Readiness
 from gordon_core.deploy_effects import (
     Activate,
     AwaitRunning,
@@ -19,6 +19,7 @@ from gordon_core.deploy_effects import (
     Pull,
     Rename,
     StartCandidate,
+    Unroute,
     Watch,
     Why,
 )
@@ -35,7 +36,7 @@ from gordon_core.effects import (
     Result,
     Withdraw,
 )
-from gordon_core.observation import Gone, Health, HealthStatus, RouteUnread, Status, Unread
+from gordon_core.observation import Gone, Health, HealthStatus, Port, RouteUnread, Status, Unread
 from gordon_core.snapshot import Superseded
 from gordon_core.stages import Stage
 from tests.core_examples import BIND, DEAF, GENERATION, HTTP, NEW_ID, OLD_ID, SILENT, STARTED, WEB_ID, left_behind, running
@@ -55,6 +56,7 @@ from tests.deploy_examples import (
     WANTED,
     WORKER,
     but,
+    contested,
     crowded,
     dead,
     deploying,
@@ -78,6 +80,7 @@ GIVEN_UP = {
     Stage.UNLISTED: Why.ENGINE,
     Stage.SHUT: Why.STOPPED,
     Stage.BLIND: Why.ROUTER,
+    Stage.CONTESTED_IN_VAIN: Why.CONTESTED,
     Stage.DIED: Why.DIED,
     Stage.UNPUBLISHED: Why.UNPUBLISHED,
     Stage.UNSERVED: Why.UNSERVED,
@@ -180,6 +183,7 @@ def test_active_names_it_with_its_binds_and_marks_the_old_one_in_one_step() -> N
         step.declared.published,
     )
     assert [HTTP] == [each.port for each in step.declared.binds]
+    assert ("shop", "web") == (step.app, step.service)
     assert Superseded(WEB_ID, GOOD_DEPLOY.subject.seen, 10.0, (BIND,), GOOD_DEPLOY.subject.memory.verified) == step.superseded
 
 
@@ -206,6 +210,7 @@ def test_it_goes_back_to_the_former_under_a_new_revision_with_the_candidate_in_t
         step.former.container_id if step.former is not None else "",
         step.superseded,
     )
+    assert ("shop", "web") == (step.app, step.service)
     assert EXEMPLARS[Stage.BACKING_OUT].journalled
 
 
@@ -233,12 +238,29 @@ def test_it_vouches_for_nothing_where_nothing_was_verified() -> None:
     assert Stage.VOUCHING is not stage(made(unverified, dead, going, going, going))
 
 
+# --- what must not go on -------------------------------------------------------------------------------------------------
+
+
+def test_a_deploy_is_overdue_once_it_took_longer_than_it_may() -> None:
+    now_s = GOOD_DEPLOY.clock.boot_s
+    assert Stage.UNCREATED is stage(deploying(but(deadline_s=60.0, began_s=now_s - 60)))
+    assert Stage.OVERDUE is stage(deploying(but(deadline_s=60.0, began_s=now_s - 60.5)))
+
+
+def test_a_router_that_cannot_be_read_is_in_the_way_only_of_what_is_to_be_published() -> None:
+    hidden = evolve(WANTED, published=False)
+    assert [Stage.BLIND, Stage.UNCREATED, Stage.UNCREATED] == [
+        stage(deploying(wanting(each), serving(route=RouteUnread(DEAF)))) for each in (WANTED, hidden, WORKER)
+    ]
+
+
 # --- the image -----------------------------------------------------------------------------------------------------------
 
 
 def test_an_image_is_fetched_three_times_each_a_little_later_if_the_registry_is_out_of_reach() -> None:
     waits, deployment = [], deploying(but(image=Gone()))
     while isinstance(step := decide_deploy(deployment).step, Pull):
+        assert "shop:v2" == step.image
         waits.append(step.after_s)
         deployment = took(deployment, step, REGISTRYLESS)
     assert [0.0, 1.0, 2.0] == waits
@@ -297,7 +319,8 @@ def test_whoever_starts_nothing_although_it_says_so_is_asked_twice() -> None:
 
 
 def test_starting_is_waited_for_as_long_as_the_deploy_may_take() -> None:
-    deployment = EXEMPLARS[Stage.STARTING]
+    hurried = evolve(WANTED, readiness=Readiness(deadline_s=7.0))
+    deployment = made(EXEMPLARS[Stage.STARTING], wanting(hurried))
     for _ in range(5):
         step = decide_deploy(deployment).step
         assert isinstance(step, AwaitHealth)
@@ -331,6 +354,8 @@ def test_delay_can_be_asked_for_beside_what_else_there_is() -> None:
 
 def test_what_is_said_of_ports_that_are_not_bound_names_them() -> None:
     assert (Why.UNBOUND, "nothing leads to 80/tcp") == reason(EXEMPLARS[Stage.UNBOUND])
+    more = evolve(WANTED, ports=(*WANTED.ports, Publication(Port(443))))
+    assert (Why.UNBOUND, "nothing leads to 80/tcp and 443/tcp") == reason(made(EXEMPLARS[Stage.UNBOUND], wanting(more)))
 
 
 def test_words_of_whoever_said_no_are_kept() -> None:
@@ -344,6 +369,7 @@ def test_words_of_whoever_said_no_are_kept() -> None:
         Stage.UNJOURNALLED_IN_VAIN: "the disk is full",
         Stage.OLD_ROUTED_IN_VAIN: "it broke",
         Stage.OLD_UP_IN_VAIN: "it broke",
+        Stage.CONTESTED_IN_VAIN: "it broke",
         Stage.UNPUBLISHED: "it broke",
         Stage.STARTING_IN_VAIN: SILENT,
         Stage.UNREADY: "it broke",
@@ -355,6 +381,32 @@ def test_words_of_whoever_said_no_are_kept() -> None:
 def test_a_state_that_cannot_be_written_is_told_from_somebody_who_was_faster() -> None:
     assert (Why.STORE, "the disk is full") == reason(made(EXEMPLARS[Stage.READY], failing(STORELESS)))
     assert (Why.CONFLICT, BEATEN.reason) == reason(EXEMPLARS[Stage.OUTRUN])
+
+
+# --- where engines hand a freed port to the candidate --------------------------------------------------------------------
+
+
+def test_what_still_leads_to_the_candidates_port_is_withdrawn_before_it_is_probed() -> None:
+    two = made(EXEMPLARS[Stage.UNPROBED], but(clashes=(("blog", "api"), ("blog", "web"))))
+    assert Unroute("blog", "api") == decide_deploy(two).step
+    assert Unroute("blog", "web") == decide_deploy(made(two, going)).step
+    assert Stage.UNPROBED is stage(made(two, going, going))
+
+
+def test_it_is_published_nowhere_where_that_fails() -> None:
+    """P10: also once ACTIVE names it, when it was given another port meanwhile."""
+    there = Unroute("blog", "web")
+    for before in (EXEMPLARS[Stage.UNPROBED], EXEMPLARS[Stage.FINISHING], EXEMPLARS[Stage.UNWATCHED]):
+        assert there == decide_deploy(made(before, contested)).step
+        assert there == decide_deploy(made(before, contested, then(there, MUTE))).step
+        for in_vain in ((then(there, BROKEN),), (then(there, MUTE),) * 2, (then(there),) * 2):
+            assert Why.CONTESTED is reason(made(before, contested, *in_vain))[0]
+        other = then(Unroute("blog", "api"), BROKEN)
+        assert there == decide_deploy(made(before, contested, other)).step, "that was another one"
+
+
+def test_a_candidate_that_does_not_run_holds_no_port() -> None:
+    assert Stage.FALLEN is stage(made(EXEMPLARS[Stage.UNPROBED], contested, dead))
 
 
 # --- where both must not run at once -------------------------------------------------------------------------------------

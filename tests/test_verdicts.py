@@ -13,6 +13,7 @@ from gordon_core.verdicts import CAUSES, Failure, failure, verdict
 from tests.core_examples import SILENT, WEB_ID
 from tests.deploy_examples import (
     EXEMPLARS,
+    FIXED,
     GOOD_DEPLOY,
     NEW_NAME,
     STORELESS,
@@ -25,6 +26,7 @@ from tests.deploy_examples import (
     made,
     then,
     until,
+    wanting,
 )
 
 
@@ -143,6 +145,12 @@ def test_a_publication_that_was_refused_was_none() -> None:
     found = failure(ended(EXEMPLARS[Stage.UNPUBLISHED]))
     assert found is not None
     assert not found.switched_back
+
+
+def test_what_is_published_again_after_it_went_back_is_the_former() -> None:
+    found = failure(ended(deploying(wanting(FIXED), until(Stage.FINISHING), going, failing())))
+    assert found is not None
+    assert (Why.UNPUBLISHED, False) == (found.why, found.switched_back)
 
 
 def test_what_could_not_be_cleared_is_named() -> None:
