@@ -22,6 +22,7 @@ from gordon_core.deploy_effects import (
     Watch,
     Why,
 )
+from gordon_core.deploy_evidence import has_check, is_activated
 from gordon_core.deploy_planner import MOST_STEPS, DeployDecision, decide_deploy, took, with_results
 from gordon_core.deployment import Deployment
 from gordon_core.effects import (
@@ -80,7 +81,7 @@ def _unkindly(deployment: Deployment, step: DeployStep) -> Deployment:
             ended = evolve(own, health=Health(HealthStatus.UNHEALTHY))
         case _:
             return deployment
-    seen = ended if facts.is_activated(deployment) else deployment.subject.seen
+    seen = ended if is_activated(deployment) else deployment.subject.seen
     return evolve(deployment, own=ended, subject=evolve(deployment.subject, seen=seen))
 
 
@@ -155,7 +156,7 @@ def _started(deployment: Deployment) -> Seen | None:
     own = deployment.own
     if not isinstance(own, Container):
         return own
-    health = Health(HealthStatus.STARTING) if facts.has_check(deployment) else Health()
+    health = Health(HealthStatus.STARTING) if has_check(deployment) else Health()
     ports = tuple(PortBinding(each.port, "127.0.0.1", each.host_port) for each in deployment.wanted.ports)
     return evolve(own, status=Status.RUNNING, started_at="assumed", health=health, ports=ports, exit=None)
 

@@ -2,7 +2,7 @@
 
 from attrs import evolve, frozen
 
-from gordon_core import deploy_facts as facts
+from gordon_core import deploy_evidence as own
 from gordon_core import deploys
 from gordon_core.deploy_effects import DeployEffect, DeployStep, Taken
 from gordon_core.deployment import Deployment
@@ -43,4 +43,4 @@ def took(deployment: Deployment, step: DeployStep, outcome: Outcome) -> Deployme
 
 def with_results(deployment: Deployment, subject: Subject) -> Deployment:
     """Return the deployment with this look at its service, and with those results in it that are about what ACTIVE names now."""
-    return evolve(deployment, subject=evolve(subject, results=facts.about(deployment.results, subject.generation())))
+    return evolve(deployment, subject=evolve(subject, results=own.about(deployment.results, subject.generation())))

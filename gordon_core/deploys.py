@@ -10,6 +10,7 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 
 from gordon_core import commands, evidence
+from gordon_core import deploy_evidence as own
 from gordon_core import deploy_facts as facts
 from gordon_core.deploy_effects import (
     Activate,
@@ -71,22 +72,22 @@ def _called_for(decision: Decision | None) -> DeployStep:
 
 def _recover(deployment: Deployment) -> DeployStep:
     """Do what recovery would."""
-    return _called_for(facts.by_recovery(deployment))
+    return _called_for(own.by_recovery(deployment))
 
 
 def _retire(deployment: Deployment) -> DeployStep:
     """Retire the superseded container."""
-    return _called_for(facts.of_the_superseded(deployment))
+    return _called_for(own.of_the_superseded(deployment))
 
 
 def _clear_leftovers(deployment: Deployment) -> DeployStep:
     """Clear what another deploy left."""
-    return _called_for(facts.of_the_leftovers(deployment))
+    return _called_for(own.of_the_leftovers(deployment))
 
 
 def _clear(deployment: Deployment) -> DeployStep:
     """Clear the candidate."""
-    return _called_for(facts.of_the_candidate(deployment))
+    return _called_for(own.of_the_candidate(deployment))
 
 
 # --- the candidate -------------------------------------------------------------------------------------------------------
@@ -94,13 +95,13 @@ def _clear(deployment: Deployment) -> DeployStep:
 
 def _pull(deployment: Deployment) -> Pull:
     """Fetch the image; after a refusal a little later, each time twice as long."""
-    tried = len(facts.outcomes(deployment, Pull))
+    tried = len(own.outcomes(deployment, Pull))
     return Pull(deployment.wanted.image, float(2 ** (tried - 1)) if tried else 0.0)
 
 
 def _create(deployment: Deployment) -> Create:
     """Create the candidate under the first temporary name that is free."""
-    return Create(facts.free_name(deployment), facts.revision(deployment))
+    return Create(facts.free_name(deployment), own.revision(deployment))
 
 
 def _make_way(deployment: Deployment) -> Rename:
@@ -143,27 +144,27 @@ def _await_running(deployment: Deployment) -> AwaitRunning:
 
 def _await_health(deployment: Deployment) -> DeployStep:
     """Wait for its health check; while that says starting, only the deploy's own time runs."""
-    return evolve(commands.await_health(facts.own_subject(deployment)), wait_s=_HEALTH_LOOK_S)
+    return evolve(commands.await_health(own.own_subject(deployment)), wait_s=_HEALTH_LOOK_S)
 
 
 def _probe(deployment: Deployment) -> DeployStep:
     """Ask it for readiness."""
-    return commands.probe(facts.own_subject(deployment))
+    return commands.probe(own.own_subject(deployment))
 
 
 def _see_it_through(deployment: Deployment) -> Delay:
     """See it through the delay after which it counts as ready."""
-    return Delay(_generation(deployment), facts.own_started_at(deployment), deployment.wanted.readiness.delay_s)
+    return Delay(_generation(deployment), own.own_started_at(deployment), deployment.wanted.readiness.delay_s)
 
 
 def _watch_it_serve(deployment: Deployment) -> Watch:
     """See it through its first moments."""
-    return Watch(_generation(deployment), facts.own_started_at(deployment), deployment.watch_s)
+    return Watch(_generation(deployment), own.own_started_at(deployment), deployment.watch_s)
 
 
 def _generation(deployment: Deployment) -> Generation:
     subject = deployment.subject
-    return Generation(subject.app, subject.service, deployment.own_id, facts.revision(deployment))
+    return Generation(subject.app, subject.service, deployment.own_id, own.revision(deployment))
 
 
 # --- ACTIVE --------------------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def _generation(deployment: Deployment) -> Generation:
 def _activate(deployment: Deployment) -> Activate:
     """Name the candidate in ACTIVE, with its binds, and mark the old container for retirement, in one transaction."""
     subject = deployment.subject
-    named = evolve(facts.declared(deployment), binds=evidence.present_binds(facts.own_subject(deployment)))
+    named = evolve(own.declared(deployment), binds=evidence.present_binds(own.own_subject(deployment)))
     return Activate(subject.app, subject.service, named, subject.declared, _outgoing(deployment))
 
 
@@ -185,7 +186,7 @@ def _outgoing(deployment: Deployment) -> Superseded | None:
 
 def _go_back(deployment: Deployment) -> Activate:
     """Name the old container in ACTIVE again; the journal names the candidate."""
-    subject, now, before = deployment.subject, _named(deployment.subject.declared), _named(facts.former(deployment))
+    subject, now, before = deployment.subject, _named(deployment.subject.declared), _named(own.former(deployment))
     return Activate(subject.app, subject.service, evolve(before, revision=now.revision + 1), now, None)
 
 
@@ -209,13 +210,13 @@ def _rename(deployment: Deployment) -> Rename:
 
 def _said(outcomes: Callable[[Deployment], tuple[Outcome, ...]]) -> Callable[[Deployment], str]:
     def said(deployment: Deployment) -> str:
-        return facts.words(outcomes(deployment))
+        return own.words(outcomes(deployment))
 
     return said
 
 
 def _of(kind: type[DeployEffect]) -> Callable[[Deployment], str]:
-    return _said(lambda deployment: facts.outcomes(deployment, kind))
+    return _said(lambda deployment: own.outcomes(deployment, kind))
 
 
 def _of_recovery(kind: type[ServiceEffect]) -> Callable[[Deployment], str]:
@@ -223,7 +224,7 @@ def _of_recovery(kind: type[ServiceEffect]) -> Callable[[Deployment], str]:
 
 
 def _of_the_candidate(deployment: Deployment) -> str:
-    return facts.words(tuple(each.outcome for each in facts.own_subject(deployment).results))
+    return own.words(tuple(each.outcome for each in own.own_subject(deployment).results))
 
 
 def _of_the_image(deployment: Deployment) -> str:
@@ -231,21 +232,21 @@ def _of_the_image(deployment: Deployment) -> str:
 
 
 def _of_its_ports(deployment: Deployment) -> str:
-    return f"nothing leads to {' and '.join(map(str, evidence.missing_ports(facts.own_subject(deployment))))}"
+    return f"nothing leads to {' and '.join(map(str, evidence.missing_ports(own.own_subject(deployment))))}"
 
 
 def _of_the_pull(deployment: Deployment) -> GiveUp:
     """Give up, and tell apart whether the registry is out of reach, or has no such image."""
-    found = facts.outcomes(deployment, Pull)
+    found = own.outcomes(deployment, Pull)
     refused = any(isinstance(each, Refused) and each.fault is not Fault.REGISTRY for each in found)
-    return GiveUp(Why.ABSENT if refused else Why.UNREACHED, "", facts.words(found))
+    return GiveUp(Why.ABSENT if refused else Why.UNREACHED, "", own.words(found))
 
 
 def _of_activation(deployment: Deployment) -> GiveUp:
     """Give up, and tell apart whether somebody else was faster, or the state cannot be written."""
-    found = facts.outcomes(deployment, Activate)
+    found = own.outcomes(deployment, Activate)
     beaten = any(isinstance(each, Refused) and each.fault is Fault.CONFLICT for each in found)
-    return GiveUp(Why.CONFLICT if beaten else Why.STORE, deployment.own_id, facts.words(found))
+    return GiveUp(Why.CONFLICT if beaten else Why.STORE, deployment.own_id, own.words(found))
 
 
 _S = Stage
@@ -258,7 +259,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.EVICTING, facts.must_evict, _clear),
     Row(_S.RESTORING, facts.must_restore, _recover),
     Row(_S.CLEARING, facts.must_clear, _clear),
-    Row(_S.FAILED, facts.has_given_up),
+    Row(_S.FAILED, own.has_given_up),
     # What must not go on.
     Row(_S.CANCELLED, facts.is_cancelled, _give_up(Why.CANCELLED, lambda deployment: deployment.cancelled)),
     Row(_S.OVERDUE, facts.is_overdue, _give_up(Why.OVERDUE)),
@@ -266,7 +267,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.SHUT, facts.is_shut, _give_up(Why.STOPPED)),
     Row(_S.BLIND, facts.is_blind, _give_up(Why.ROUTER)),
     # Engines hand freed ports to the next container: what still leads there is withdrawn before anything is served from them.
-    Row(_S.CONTESTED_IN_VAIN, facts.is_contested_in_vain, _give_up(Why.CONTESTED, _said(facts.contested))),
+    Row(_S.CONTESTED_IN_VAIN, facts.is_contested_in_vain, _give_up(Why.CONTESTED, _said(own.contested))),
     Row(_S.CONTESTED, facts.is_contested, _unroute),
     # ACTIVE names what is wanted: recovery's law makes it serve, and the old container goes.
     Row(_S.DIED, facts.has_died, _give_up(Why.DIED)),
@@ -279,7 +280,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.TIDYING, facts.has_leftovers_beside, _clear_leftovers),
     Row(_S.MISNAMED, facts.is_misnamed, _rename),
     Row(_S.UNALTERED, facts.is_unaltered),
-    Row(_S.DEPLOYED, facts.is_activated),
+    Row(_S.DEPLOYED, own.is_activated),
     # There is no candidate yet.
     Row(_S.LEFTOVER, facts.has_leftovers, _clear_leftovers),
     Row(_S.IMAGE_UNREAD, facts.is_image_unread, _give_up(Why.ENGINE, _of_the_image)),

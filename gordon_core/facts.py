@@ -44,7 +44,7 @@ from gordon_core.observation import (
     Unread,
     seen_as,
 )
-from gordon_core.snapshot import Intent, Subject, Superseded
+from gordon_core.snapshot import Subject, Superseded
 
 # --- the route -----------------------------------------------------------------------------------------------------------
 
@@ -230,45 +230,6 @@ def is_contested_for_good(subject: Subject) -> bool:
 def is_contested_and_exposed(subject: Subject) -> bool:
     """Contested for good, and its own route is not provably gone."""
     return is_contested_for_good(subject) and not is_clear(subject)
-
-
-# --- most services, most of the time ---------------------------------------------------------------------------------------
-
-
-def is_calm(subject: Subject) -> bool:
-    """It is as desired in every respect, which is told at once: only the last row of the law holds."""
-    seen, declared, route, memory = subject.seen, subject.declared, subject.route, subject.memory
-    if not (isinstance(seen, Container) and runs(subject) and isinstance(route, RouteSeen) and _is_unmarked(subject)):
-        return False
-    verified, health_seen = memory.verified, seen.health.status
-    if declared is None or verified is None or not (health_seen is HealthStatus.NONE or health_seen is HealthStatus.HEALTHY):
-        return False
-    binds = present_binds(subject)
-    return (
-        verified.started_at == seen.started_at
-        and verified.revision == declared.revision
-        and len(binds) == len(declared.ports)
-        and declared.binds == binds
-        and verified.binds == binds
-        and route.binds == (carried(binds, route.carries) if declared.published else ())
-    )
-
-
-def _is_unmarked(subject: Subject) -> bool:
-    """Nothing is to be said of it but what was seen, and it is to run."""
-    return subject.intent is Intent.RUNNING and not (
-        subject.results
-        or subject.superseded
-        or subject.orphans
-        or subject.candidates
-        or subject.locked
-        or subject.in_flight
-        or subject.inhibited
-        or subject.ungranted
-        or subject.unproven
-        or subject.clash
-        or subject.memory.has_history()
-    )
 
 
 # --- what the rows ask, put together ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from enum import Enum
 from attrs import frozen
 
 from gordon_core import commands, evidence, facts
+from gordon_core.calm import is_calm
 from gordon_core.commands import Command
 from gordon_core.effects import Cause
 from gordon_core.observation import SeenAs
@@ -163,4 +164,4 @@ _CALM = ROWS[-1:]
 
 def rows(subject: Subject) -> tuple[Row, ...]:
     """Return the rows that can hold for a subject, in order. Of those that are calm, which most are, only the last one can."""
-    return _CALM if facts.is_calm(subject) else NARROWED[scope(subject), subject.seen_as]
+    return _CALM if is_calm(subject) else NARROWED[scope(subject), subject.seen_as]

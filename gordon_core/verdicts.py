@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from gordon_core import deploy_facts as facts
+from gordon_core import deploy_evidence as own
 from gordon_core.deploy_effects import Activate, GiveUp, Why
 from gordon_core.deploy_planner import DeployDecision
 from gordon_core.deployment import Deployment
@@ -164,7 +164,7 @@ CAUSES: tuple[_Row, ...] = (
 
 def failure(deployment: Deployment) -> Failure | None:
     """Return why a deployment failed, or None if it did not."""
-    found = facts.taken(deployment, GiveUp)
+    found = own.taken(deployment, GiveUp)
     if not found:
         return None
     step, seen = found[0][0], deployment.dossier.seen
@@ -177,7 +177,7 @@ def failure(deployment: Deployment) -> Failure | None:
         exit_code=end.code if end is not None else None,
         oom_killed=end is not None and end.oom_killed,
         lines=deployment.dossier.lines,
-        switched_back=_was_published(deployment) and not facts.is_activated(deployment),
+        switched_back=_was_published(deployment) and not own.is_activated(deployment),
         left=_left(deployment),
     )
     row = next(each for each in CAUSES if told.why in each.whys and each.holds(told))
@@ -185,7 +185,7 @@ def failure(deployment: Deployment) -> Failure | None:
 
 
 def _was_published(deployment: Deployment) -> bool:
-    activated = [effect.declared.container_id for effect, _ in facts.taken(deployment, Activate)[:1]]
+    activated = [effect.declared.container_id for effect, _ in own.taken(deployment, Activate)[:1]]
     return any(
         isinstance(each.effect, Publish) and isinstance(each.outcome, Done) and each.effect.generation.container_id in activated
         for each in deployment.results
@@ -193,7 +193,7 @@ def _was_published(deployment: Deployment) -> bool:
 
 
 def _left(deployment: Deployment) -> str:
-    is_left = bool(deployment.own_id) and not isinstance(deployment.own, Gone) and not facts.is_activated(deployment)
+    is_left = bool(deployment.own_id) and not isinstance(deployment.own, Gone) and not own.is_activated(deployment)
     return deployment.own_id if is_left else ""
 
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from attrs import evolve, frozen
 
-from gordon_core import deploy_facts as facts
+from gordon_core import deploy_evidence as own
 from gordon_core.blueprint import Image
 from gordon_core.deploy_effects import (
     Activate,
@@ -98,9 +98,9 @@ class DeployExecutor:
         def call() -> Outcome:
             return self._executor.execute(deployment.subject, step)
 
-        if facts.has_given_up(deployment):
+        if own.has_given_up(deployment):
             return self._clean_up(step, call) if isinstance(step, StopCandidate | RemoveCandidate) else call()
-        is_a_wait = isinstance(step, Probe | AwaitHealth) and not facts.is_activated(deployment)
+        is_a_wait = isinstance(step, Probe | AwaitHealth) and not own.is_activated(deployment)
         return self._unless_over(deployment, call) if is_a_wait else call()
 
     def _clean_up(self, step: StopCandidate | RemoveCandidate, call: Callable[[], Outcome]) -> Outcome:

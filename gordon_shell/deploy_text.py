@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gordon_core import deploy_evidence as own
 from gordon_core import deploy_facts as facts
 from gordon_core.deploy_effects import DeployStep, GiveUp
 from gordon_core.deploy_forecast import why_if_it_fails
@@ -129,8 +130,8 @@ def _whom(decision: DeployDecision) -> str:
 
 def _what_then(deployment: Deployment) -> str:
     """Return what the failure of a step leaves, in words."""
-    if facts.is_activated(deployment):
-        old = facts.has_a_way_back(deployment)
+    if own.is_activated(deployment):
+        old = own.has_a_way_back(deployment)
         return "it is switched back to the old container" if old else "recovery goes on with it"
     if deployment.subject.declared is None:
         return "nothing serves, as before"

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from gordon_core import deploy_facts
+from gordon_core import deploy_evidence, deploy_facts
 from gordon_core.blueprint import Readiness
 from gordon_core.deployment import Deployment
 from gordon_core.effects import DONE, Generation, Publish, StopCandidate
@@ -46,27 +46,27 @@ CAME_UP = deploying(
 
 def test_what_active_is_to_say_of_the_candidate_is_what_is_wanted_under_the_policy_that_is() -> None:
     expected = Declared(NEW_ID, 4, (HTTP,), (), 3.0, published=True, http=HttpCheck(80), policy=POLICY)
-    assert expected == deploy_facts.declared(CAME_UP)
-    assert DEFAULT_POLICY == deploy_facts.declared(made(CAME_UP, first)).policy
+    assert expected == deploy_evidence.declared(CAME_UP)
+    assert DEFAULT_POLICY == deploy_evidence.declared(made(CAME_UP, first)).policy
 
 
 def test_the_candidate_is_a_service_of_its_own_which_has_as_long_as_the_deploy_says() -> None:
-    named = evolve(deploy_facts.declared(CAME_UP), policy=evolve(POLICY, readiness_s=7.0))
-    assert Subject("shop", "web", NEW, named, route=RouteSeen((BIND,))) == deploy_facts.own_subject(CAME_UP)
-    assert Gone() == deploy_facts.own_subject(evolve(CAME_UP, own=None)).seen
+    named = evolve(deploy_evidence.declared(CAME_UP), policy=evolve(POLICY, readiness_s=7.0))
+    assert Subject("shop", "web", NEW, named, route=RouteSeen((BIND,))) == deploy_evidence.own_subject(CAME_UP)
+    assert Gone() == deploy_evidence.own_subject(evolve(CAME_UP, own=None)).seen
 
 
 def test_where_there_is_no_candidate_it_counts_as_gone() -> None:
-    assert SeenAs.GONE is deploy_facts.own_seen_as(GOOD_DEPLOY)
-    assert SeenAs.RUNNING is deploy_facts.own_seen_as(CAME_UP)
+    assert SeenAs.GONE is deploy_evidence.own_seen_as(GOOD_DEPLOY)
+    assert SeenAs.RUNNING is deploy_evidence.own_seen_as(CAME_UP)
 
 
 def test_a_candidate_that_failed_is_told_as_what_it_is() -> None:
     expected = Candidate(NEW_ID, NEW, NamedAs.TEMPORARY, owned=True, journalled=True, exclusive=False, stop_grace_s=3.0)
-    assert expected == deploy_facts.own_candidate(CAME_UP)
-    assert deploy_facts.own_candidate(evolve(CAME_UP, wanted=FIXED)).exclusive
+    assert expected == deploy_evidence.own_candidate(CAME_UP)
+    assert deploy_evidence.own_candidate(evolve(CAME_UP, wanted=FIXED)).exclusive
     for unseen, known in ((None, False), (Gone(), False), (Unread(SILENT), True)):
-        told = deploy_facts.own_candidate(evolve(CAME_UP, own=unseen, journalled=False))
+        told = deploy_evidence.own_candidate(evolve(CAME_UP, own=unseen, journalled=False))
         assert (unseen or Gone(), known) == (told.seen, told.journalled)
 
 
@@ -78,7 +78,7 @@ OWN = Generation("shop", "web", CLEARING.own_id, 4)
 
 def is_stopped(deployment: Deployment) -> bool:
     """Return whether the candidate of a deploy that failed is told to stop."""
-    decision = deploy_facts.of_the_candidate(deployment)
+    decision = deploy_evidence.of_the_candidate(deployment)
     return decision is not None and isinstance(decision.effect, StopCandidate)
 
 
@@ -99,12 +99,15 @@ def test_a_candidate_that_may_be_routed_is_kept(deployment: Deployment, expected
 
 def test_recovery_starts_nothing_beside_what_a_failed_deploy_left_where_both_must_not_run() -> None:
     evicting = EXEMPLARS[Stage.EVICTING]
-    assert (Situation.EXCLUDED, None) == (deploy_facts.by_recovery(evicting).situation, deploy_facts.by_recovery(evicting).effect)
-    assert Situation.DUE is deploy_facts.by_recovery(made(evicting, own(Gone()))).situation
+    assert (Situation.EXCLUDED, None) == (
+        deploy_evidence.by_recovery(evicting).situation,
+        deploy_evidence.by_recovery(evicting).effect,
+    )
+    assert Situation.DUE is deploy_evidence.by_recovery(made(evicting, own(Gone()))).situation
 
 
 def test_nothing_is_to_be_done_with_what_is_not_there_or_serves() -> None:
-    assert [None, None] == [deploy_facts.of_the_candidate(each) for each in (GOOD_DEPLOY, EXEMPLARS[Stage.UNWATCHED])]
+    assert [None, None] == [deploy_evidence.of_the_candidate(each) for each in (GOOD_DEPLOY, EXEMPLARS[Stage.UNWATCHED])]
 
 
 # --- names ---------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 
-from gordon_core import deploy_facts, deploys
+from gordon_core import deploy_evidence, deploy_facts, deploys
 from gordon_core.blueprint import HealthCheck, Mode, Publication, Readiness
 from gordon_core.deploy_effects import (
     Activate,
@@ -492,10 +492,10 @@ def test_a_name_that_is_taken_or_refused_is_no_reason_to_fail() -> None:
 def test_a_candidate_goes_before_what_restores_the_old_one_is_waited_for() -> None:
     """C1: what served before may take its readiness deadline to come up again, and the candidate has 30 seconds."""
     failed = made(EXEMPLARS[Stage.CLEARING], serving(seen=running("2026-11-30T06:59:58Z")))
-    assert isinstance(deploy_facts.by_recovery(failed).effect, Withdraw)
+    assert isinstance(deploy_evidence.by_recovery(failed).effect, Withdraw)
     assert Stage.RESTORING is stage(failed)
     withdrawn = going(failed)
-    assert isinstance(deploy_facts.by_recovery(withdrawn).effect, Probe)
+    assert isinstance(deploy_evidence.by_recovery(withdrawn).effect, Probe)
     cleared = made(withdrawn, going, going, going)
     assert [Stage.CLEARING, Stage.RESTORING] == [stage(withdrawn), stage(cleared)]
 
@@ -558,17 +558,17 @@ def test_results_are_about_a_generation_or_about_none_in_particular() -> None:
     other = Generation("shop", "web", "other", 3)
     withdrawal, published = Result(Withdraw("shop", "web"), DONE), Result(Publish(other, (BIND,)), DONE)
     mine = Result(Publish(GENERATION, (BIND,)), DONE)
-    assert (withdrawal, mine) == deploy_facts.about((withdrawal, mine), GENERATION)
-    assert (mine,) == deploy_facts.about((withdrawal, published, mine), GENERATION)
-    assert (withdrawal,) == deploy_facts.about((published, withdrawal), GENERATION)
-    assert (withdrawal,) == deploy_facts.about((withdrawal, Result(Probe(other, STARTED, (BIND,), 0.0), DONE)), GENERATION)
+    assert (withdrawal, mine) == deploy_evidence.about((withdrawal, mine), GENERATION)
+    assert (mine,) == deploy_evidence.about((withdrawal, published, mine), GENERATION)
+    assert (withdrawal,) == deploy_evidence.about((published, withdrawal), GENERATION)
+    assert (withdrawal,) == deploy_evidence.about((withdrawal, Result(Probe(other, STARTED, (BIND,), 0.0), DONE)), GENERATION)
 
 
 def test_no_answer_twice_or_one_refusal_is_in_vain() -> None:
     assert [False, False, True, True] == [
-        deploy_facts.is_in_vain(each) for each in ((), (DONE, MUTE), (MUTE, MUTE), (DONE, BROKEN))
+        deploy_evidence.is_in_vain(each) for each in ((), (DONE, MUTE), (MUTE, MUTE), (DONE, BROKEN))
     ]
-    assert ["", "", SILENT] == [deploy_facts.words(each) for each in ((), (BROKEN, DONE), (MUTE,))]
+    assert ["", "", SILENT] == [deploy_evidence.words(each) for each in ((), (BROKEN, DONE), (MUTE,))]
 
 
 def test_a_leftover_that_runs_is_stopped_before_its_name_is_used() -> None:

@@ -4,6 +4,7 @@ import pytest
 from attrs import evolve
 
 from gordon_core import facts
+from gordon_core.calm import is_calm
 from gordon_core.effects import DONE, Publish, Start, Withdraw
 from gordon_core.memory import Verified, Window
 from gordon_core.observation import (
@@ -288,7 +289,7 @@ def test_a_window_of_another_execution_proves_nothing() -> None:
     ],
 )
 def test_any_mark_by_itself_ends_the_calm(mark: Mutation) -> None:
-    assert (True, False) == (facts.is_calm(good()), facts.is_calm(good(mark)))
+    assert (True, False) == (is_calm(good()), is_calm(good(mark)))
 
 
 def test_what_does_not_run_holds_no_port_and_what_active_does_not_name_has_none_on_record() -> None:
