@@ -28,7 +28,7 @@ from gordon_core.observation import (
 )
 from gordon_core.planner import Decision, decide, decide_candidate, decide_superseded
 from gordon_core.policy import DEFAULT_POLICY
-from gordon_core.snapshot import Candidate, Declared, NamedAs, Subject, Superseded
+from gordon_core.snapshot import Candidate, Declared, Subject, Superseded
 
 E = TypeVar("E", bound=DeployEffect)
 MOST_TRIES = 2
@@ -134,8 +134,6 @@ def own_candidate(deployment: Deployment) -> Candidate:
     return Candidate(
         deployment.own_id,
         seen,
-        NamedAs.TEMPORARY,
-        owned=True,
         journalled=known,
         exclusive=not deployment.wanted.overlaps,
         stop_grace_s=deployment.wanted.stop_grace_s,

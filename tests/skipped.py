@@ -1,4 +1,4 @@
-"""Say in the last lines of `make test` which tests were skipped, why, and how to have them run, from pytest's JUnit report."""
+"""Say in the last lines of `make test` which tests were skipped, why, and how to have them run, from pytest's JUnit reports."""
 
 import sys
 from collections import Counter
@@ -21,12 +21,12 @@ def skipped(report: Path) -> Counter[str]:
 
 
 def main() -> None:
-    """Print the summary for the report named by the first argument."""
-    report = Path(sys.argv[1])
-    if not report.exists():
+    """Print the summary for the reports that the arguments name."""
+    reports = [Path(each) for each in sys.argv[1:]]
+    if not all(each.exists() for each in reports):
         print("What was skipped is not known, since pytest did not get as far as its report.")
         return
-    reasons = skipped(report)
+    reasons = sum(map(skipped, reports), Counter[str]())
     if not reasons:
         print("No test was skipped.")
         return

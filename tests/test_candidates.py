@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from gordon_core import candidates, facts
 from gordon_core.effects import DropCandidate, Fault, Refused, RemoveCandidate, Start, StopCandidate, Unknown, Withdraw
-from gordon_core.forecast import forecast
+from gordon_core.forecast import assume, forecast
 from gordon_core.observation import Bind, Container, Gone, SeenAs, Status, Unread
 from gordon_core.planner import decide, decide_candidate, plan
 from gordon_core.record import Role
@@ -169,6 +169,7 @@ def test_a_removal_that_failed_is_tried_in_the_next_pass_and_stops_no_other() ->
     first, second = left_behind(new_down)(good()).candidates[0], Candidate(OLD_ID, strange(Status.EXITED, LATER, OLD_ID))
     subject = good(having(candidates=(first, second)), after(REMOVE, Refused("it is busy", Fault.ENGINE)))
     decisions = plan(host(subject)).superseded
+    assert [("shop/web", first), ("shop/web", second)] == [(each.subject.name, each.old) for each in decisions]
     assert [(Situation.BLOCKED, None), (Situation.LEFT_DOWN, RemoveCandidate("shop", "web", OLD_ID))] == [
         (each.situation, each.effect) for each in decisions
     ]
@@ -302,8 +303,18 @@ def test_a_forecast_with_candidates_is_finite(subject: Subject) -> None:
 def test_a_journal_entry_of_what_is_kept_is_all_that_a_forecast_takes_away() -> None:
     subject = good(left_behind(running(), container_id=WEB_ID))
     last = forecast(host(subject))[-1]
-    assert [Situation.CHOSEN] == [each.situation for each in last.superseded]
+    assert [(Situation.CHOSEN, False)] == [(each.situation, getattr(each.old, "journalled", None)) for each in last.superseded]
     assert Intent.RUNNING is last.services[0].subject.intent
+
+
+def test_a_forecast_clears_one_at_a_time() -> None:
+    first, second = left_behind(new_down)(good()).candidates[0], Candidate(OLD_ID, strange(Status.EXITED, LATER, OLD_ID))
+    after_it = assume(good(having(candidates=(first, second))), REMOVE, host(good()).clock)
+    assert [Gone(), second.seen] == [each.seen for each in after_it.candidates]
+
+
+def test_what_is_gone_and_out_of_the_journal_is_forgotten() -> None:
+    assert () == forecast(host(good(left_behind(Gone()))))[-1].superseded
 
 
 def test_a_candidate_stands_once() -> None:

@@ -5,6 +5,7 @@ from attrs import evolve
 
 from gordon_core import deploy_evidence, deploy_facts
 from gordon_core.blueprint import Readiness
+from gordon_core.deploy_effects import Unroute
 from gordon_core.deployment import Deployment
 from gordon_core.effects import DONE, Generation, Publish, StopCandidate
 from gordon_core.observation import Bind, Gone, RouteSeen, SeenAs, Unread
@@ -14,6 +15,7 @@ from gordon_core.snapshot import Candidate, Declared, HttpCheck, NamedAs, Subjec
 from gordon_core.stages import Stage
 from tests.core_examples import BIND, DECLARED, GENERATION, HTTP, LATER, NEW_ID, OLD_ID, SILENT, WEB_ID, running
 from tests.deploy_examples import (
+    BROKEN,
     CANONICAL,
     EXEMPLARS,
     FIXED,
@@ -97,6 +99,12 @@ def test_a_candidate_that_may_be_routed_is_kept(deployment: Deployment, expected
     assert expected == is_stopped(deployment)
 
 
+def test_of_what_was_never_published_the_router_is_taken_to_show_nothing() -> None:
+    decision = deploy_evidence.of_the_candidate(made(CLEARING, deaf))
+    assert decision is not None
+    assert RouteSeen() == decision.subject.route
+
+
 def test_recovery_starts_nothing_beside_what_a_failed_deploy_left_where_both_must_not_run() -> None:
     evicting = EXEMPLARS[Stage.EVICTING]
     assert (Situation.EXCLUDED, None) == (
@@ -108,6 +116,14 @@ def test_recovery_starts_nothing_beside_what_a_failed_deploy_left_where_both_mus
 
 def test_nothing_is_to_be_done_with_what_is_not_there_or_serves() -> None:
     assert [None, None] == [deploy_evidence.of_the_candidate(each) for each in (GOOD_DEPLOY, EXEMPLARS[Stage.UNWATCHED])]
+
+
+def test_what_became_of_withdrawing_another_service_is_about_that_service() -> None:
+    both = but(clashes=(("blog", "web"), ("forum", "web")))
+    refused = made(EXEMPLARS[Stage.CONTESTED], both, then(Unroute("forum", "web"), BROKEN))
+    assert [(), (BROKEN,)] == [
+        deploy_evidence.contested(each) for each in (refused, made(refused, but(clashes=(("forum", "web"),))))
+    ]
 
 
 # --- names ---------------------------------------------------------------------------------------------------------------

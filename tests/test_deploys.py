@@ -140,6 +140,12 @@ def test_where_it_gives_up_it_is_on_record_why(given_up: Stage, why: Why) -> Non
     assert (why, EXEMPLARS[given_up].own_id) == (step.why, step.container_id)
 
 
+def test_every_command_says_in_a_sentence_what_it_asks_for() -> None:
+    told = {row.stage: row.command.__doc__ or "" for row in deploys.ROWS if row.command is not None}
+    assert [] == [each.name for each, words in told.items() if not words.strip().endswith(".")]
+    assert "Give up, since it was cancelled." == told[Stage.CANCELLED]
+
+
 def test_every_kind_of_step_that_only_deploys_have_is_called_for() -> None:
     kinds = {type(decide_deploy(each).step) for each in EXEMPLARS.values()}
     assert set(get_args(DeployEffect)) <= kinds
