@@ -75,7 +75,8 @@ def _forbidden(room: str, text: str) -> set[str]:
 def test_a_room_of_the_core_imports_only_what_is_pure_and_above_it(path: Path) -> None:
     if path.stem == "__init__":
         rooms = {f"gordon_core.{each}" for each in ROOMS}
-        assert set() == set(_imported(ast.parse(path.read_text(encoding="utf-8")))) - rooms
+        # Names are imported when they are asked for.
+        assert set() == set(_imported(ast.parse(path.read_text(encoding="utf-8")))) - rooms - {"importlib", "typing"}
     else:
         assert set() == _forbidden(path.stem, path.read_text(encoding="utf-8"))
 

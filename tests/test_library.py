@@ -48,7 +48,7 @@ CORE = """
 Bind Blueprint Candidate Clock Container Decision Declared DeployDecision DeployStep Deployment Done Effect Failure Gone Health
 HealthCheck HealthStatus HostPolicy HttpCheck Image Intent Made Memory Mode Mount Outcome Plan Policy Port PortBinding Protocol
 Publication Readiness Refused RouteSeen RouteUnread Setting Situation Snapshot Stage Status Subject Superseded Unknown Unread
-Variable Verdict Verified Why decide_deploy forecast forecast_deploy in_words plan sentence step_in_words why_if_it_fails
+Variable Verdict Verified Why decide_deploy forecast_deploy in_words plan sentence step_in_words why_if_it_fails
 """
 SHELL = """
 Adoption Behaviour BusyError Deployed Deployer DocumentError EngineError Forgotten GordonError Host InlineCrew LiveOptions Marker
@@ -91,6 +91,20 @@ def test_every_other_name_is_refused() -> None:
 def test_importing_the_shell_imports_neither_docker_nor_the_core() -> None:
     script = (
         "import sys, gordon_shell; print(sorted(sys.modules.keys() & {'docker', 'attrs', 'click', 'sqlite3', 'gordon_core'}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT)
+    assert (0, "[]\n", "") == (ran.returncode, ran.stdout, ran.stderr)
+
+
+def test_a_name_that_the_core_has_not_is_told_in_one_sentence() -> None:
+    with pytest.raises(AttributeError, match="module 'gordon_core' has no attribute 'plam'; the public names are in its __all__"):
+        _ = gordon_core.plam
+
+
+def test_a_plan_of_a_document_needs_no_law_for_deploys() -> None:
+    script = (
+        "import sys, gordon_core.document, gordon_core.forecast, gordon_shell.text; "
+        "print([each for each in sys.modules if 'deploy' in each or 'blueprint' in each])"
     )
     ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT)
     assert (0, "[]\n", "") == (ran.returncode, ran.stdout, ran.stderr)
