@@ -1,7 +1,13 @@
 """Fixtures that many tests share."""
 
+import signal
+
 from tests.deploy_shell import deploys
 from tests.engine_fixtures import containers, docker_engine_host
 from tests.shell_worlds import shell
 
 __all__ = ["containers", "deploys", "docker_engine_host", "shell"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's background job ignores SIGINT, and so would every program that a test starts there, to be sent one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
