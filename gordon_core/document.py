@@ -15,9 +15,10 @@ All faults of a document are named at once. One that is no document of the right
 
 import json
 from collections import Counter
-from typing import NoReturn, TypeVar
+from typing import NoReturn, cast
 
-from gordon_core.encoding import MOST_FAULTS, converter
+from gordon_core.decoding import MOST_FAULTS, reader
+from gordon_core.encoding import writer
 from gordon_core.record import PlanRecord
 from gordon_core.scalars import MisfitError
 from gordon_core.shapes import PLAN, SNAPSHOT, VERSION, DocumentFault, Huge, Repeating, shown
@@ -28,7 +29,6 @@ MOST_PRINTED = 100
 _MOST_DIGITS = 640
 _TOO_LARGE = "is larger than 32 MiB, and nothing larger is read; check that it is the right file"
 _BOM = b"\xef\xbb\xbf"
-T = TypeVar("T")
 
 
 class DocumentFaults(ValueError):  # noqa: N818 - it carries faults, one or many
@@ -55,7 +55,7 @@ def write_snapshot(snapshot: Snapshot) -> str:
 
 def read_snapshot(text: str | bytes) -> Snapshot:
     """Return what a snapshot document says. Raise DocumentFaults."""
-    return _read(text, SNAPSHOT, Snapshot)
+    return cast("Snapshot", _read(text, SNAPSHOT, Snapshot))
 
 
 def write_plan(record: PlanRecord) -> str:
@@ -65,20 +65,20 @@ def write_plan(record: PlanRecord) -> str:
 
 def read_plan(text: str | bytes) -> PlanRecord:
     """Return what a plan document says. Raise DocumentFaults."""
-    return _read(text, PLAN, PlanRecord)
+    return cast("PlanRecord", _read(text, PLAN, PlanRecord))
 
 
 def _write(value: object, kind: type) -> str:
-    text = json.dumps(converter().unstructure(value, kind), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(writer(kind)(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     text.encode()
     return text
 
 
-def _read(text: str | bytes, name: str, kind: type[T]) -> T:
+def _read(text: str | bytes, name: str, kind: type) -> object:
     table = _parse(_decoded(text))
     _demand(table, name)
     try:
-        return converter().structure(table, kind)
+        return reader(kind)(table)
     except MisfitError as error:
         raise DocumentFaults(tuple(error.under("$"))) from None
 

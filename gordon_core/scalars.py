@@ -8,7 +8,8 @@ from typing import NoReturn
 from gordon_core.observation import Port, Protocol
 from gordon_core.shapes import DocumentFault, choices, shown
 
-Read = Callable[[object, object], object]
+Read = Callable[[object], object]
+"""Returns the value that was meant by JSON data. Raises MisfitError."""
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the Z is demanded and written by hand; an aware time would say +00:00
 _SECONDS = "2026-11-30T07:00:00"
@@ -33,7 +34,7 @@ def refuse(right: str, value: object, path: str = "") -> NoReturn:
     raise MisfitError((DocumentFault(path, f"{right}; found {shown(value)}"),)) from None
 
 
-def read_text(value: object, _kind: object) -> str:
+def read_text(value: object) -> str:
     """Return a text that UTF-8 can hold. Raise MisfitError."""
     if not isinstance(value, str):
         refuse("must be a text", value)
@@ -44,14 +45,14 @@ def read_text(value: object, _kind: object) -> str:
     return value
 
 
-def read_whole(value: object, _kind: object) -> int:
+def read_whole(value: object) -> int:
     """Return a whole number; true and 1.0 are none. Raise MisfitError."""
     if not isinstance(value, int) or isinstance(value, bool):
         refuse("must be a whole number", value)
     return value
 
 
-def read_number(value: object, _kind: object) -> float:
+def read_number(value: object) -> float:
     """Return a finite number as a float. Raise MisfitError."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         refuse("must be a number", value)
@@ -64,14 +65,14 @@ def read_number(value: object, _kind: object) -> float:
     return number
 
 
-def read_flag(value: object, _kind: object) -> bool:
+def read_flag(value: object) -> bool:
     """Return true or false. Raise MisfitError."""
     if not isinstance(value, bool):
         refuse("must be true or false", value)
     return value
 
 
-def read_port(value: object, _kind: object) -> Port:
+def read_port(value: object) -> Port:
     """Return a port, written as it prints. Raise MisfitError."""
     number, _, protocol = value.partition("/") if isinstance(value, str) else ("", "", "")
     try:
@@ -83,7 +84,7 @@ def read_port(value: object, _kind: object) -> Port:
     return port
 
 
-def read_moment(value: object, _kind: object) -> float:
+def read_moment(value: object) -> float:
     """Return the seconds since 1970 of an RFC 3339 time in UTC. Raise MisfitError."""
     text = value if isinstance(value, str) else ""
     date, dot, fraction = text.removesuffix("Z").partition(".")
@@ -105,10 +106,10 @@ def write_moment(value: float) -> str:
 
 
 def choice_reader(kind: type[Enum]) -> Read:
-    """Return the hook that reads the members of an enum by their values."""
+    """Return what reads the members of an enum by their values."""
     by_value = {each.value: each for each in kind}
 
-    def read(value: object, _kind: object) -> Enum:
+    def read(value: object) -> Enum:
         if not isinstance(value, str) or value not in by_value:
             refuse(choices(by_value), value)
         return by_value[value]

@@ -9,7 +9,7 @@ from typing import get_args, get_origin
 
 from attrs import NOTHING
 
-from gordon_core.encoding import converter
+from gordon_core.encoding import writer
 from gordon_core.observation import Port
 from gordon_core.record import PlanRecord
 from gordon_core.shapes import HEADS, Moment, Slot, is_union, limits, members, slots
@@ -63,7 +63,7 @@ def _slot(slot: Slot, shared: Schema) -> Schema:
     schema = _merged(kind_schema(slot.kind, shared), limits(slot.attribute.validator, slot.kind))
     if slot.default is NOTHING:
         return schema
-    return {**schema, "default": converter().unstructure(slot.default, slot.kind)}
+    return {**schema, "default": writer(slot.kind)(slot.default)}
 
 
 def _merged(schema: Schema, limit: Schema) -> Schema:

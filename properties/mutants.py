@@ -3,61 +3,15 @@
     python -m properties.mutants                   break the core in every way, and say by what each was found
     python -m properties.mutants "charge per look"  break it in this way alone
 
-A mutant is a patch of the source of `gordon_core`. It is applied to a copy, and a Python of its own sails seeds with that. A
-patch whose text is not found exactly once is an error: whoever changes the core changes its mutants. Which invariant a seed
-breaks first is a matter of luck, so that seeds are sailed until one breaks the expected one; the others are told as well.
-MUTANT_SEEDS says how many are sailed after the one that is known (1,000; 0 asks whether those that are known still show them).
+Those of the laws for deploys are in `deploy_mutants`, and are tried as well; `broken` says how.
 """
 
-import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count, environ
-from pathlib import Path
-from shutil import copytree, ignore_patterns
-from tempfile import TemporaryDirectory
-from time import monotonic
+from os import cpu_count
 
-from attrs import field, frozen
-
-import gordon_core
-from properties.voyage import Voyage, course, failure_of
-
-ROOT = Path(__file__).parent.parent
-MOST_SEEDS = int(environ.get("MUTANT_SEEDS", "1000"))
-Patch = tuple[str, str, str]
-"""A module, its text, and what stands in the place of that."""
-_LONGEST_S = 1200.0
-
-
-@frozen
-class Mutant:
-    """One way to break the core. `also` is broken with it; `seed` is one that showed it, and is tried first."""
-
-    name: str
-    invariant: str
-    module: str
-    old: str
-    new: str = ""
-    also: tuple["Patch", ...] = field(default=(), kw_only=True)
-    seed: int = field(default=0, kw_only=True)
-
-    def broken(self, core: Path) -> dict[str, str]:
-        """Return the text of each of its modules, broken. Raise LookupError where a patch does not apply exactly once."""
-        texts: dict[str, str] = {}
-        for module, old, new in ((self.module, self.old, self.new), *self.also):
-            text = texts.get(module) or (core / module).read_text(encoding="utf-8")
-            if text.count(old) != 1:
-                message = (
-                    f"the mutant {self.name!r} must apply once, and its text is {text.count(old)} times in"
-                    f" gordon_core/{module}; write it anew in properties/mutants.py, for the core as it is"
-                )
-                raise LookupError(message)
-            texts[module] = text.replace(old, new)
-        return texts
-
+from properties import deploy_mutants
+from properties.broken import Mutant, Patch, tried
 
 _SERVICES, _FACTS, _FOLDS, _EVIDENCE, _SUPERSEDED = "services.py", "facts.py", "folds.py", "evidence.py", "superseded.py"
 _NEVER = "_if(lambda _subject: False)"
@@ -213,86 +167,16 @@ LIVENESS = (
     ),
 )  # fmt: skip
 
-MUTANTS = PUBLICATION + BUDGET + LIVENESS
-
-
-@frozen
-class Verdict:
-    """By what a mutant was found: the words of the failure, and how often each other invariant broke before."""
-
-    mutant: Mutant
-    found: str
-    told: str
-    took_s: float
-
-
-def tried(mutant: Mutant) -> Verdict:
-    """Break a copy of the core, and sail with it in another Python. Raise LookupError where the patch does not apply."""
-    began_s = monotonic()
-    with TemporaryDirectory(prefix="gordon-mutant-") as place:
-        core = Path(place) / "gordon_core"
-        copytree(ROOT / "gordon_core", core, ignore=ignore_patterns("__pycache__"))
-        for module, text in mutant.broken(core).items():
-            (core / module).write_text(text, encoding="utf-8")
-        done = subprocess.run(  # noqa: S603 - our own program
-            (
-                sys.executable,
-                "-P",
-                "-W",
-                "ignore",
-                "-m",
-                "properties.mutants",
-                "--sail",
-                str(core),
-                mutant.invariant,
-                str(mutant.seed),
-            ),
-            cwd=ROOT,
-            env=environ | {"PYTHONPATH": f"{place}:{ROOT}"},
-            capture_output=True,
-            text=True,
-            timeout=_LONGEST_S,
-            check=False,
-        )
-    found, _, told = done.stdout.strip().partition("\n")
-    return Verdict(mutant, found, told or done.stderr[-500:], monotonic() - began_s)
-
-
-def _failures(first: int) -> Iterator[tuple[int, str, str]]:
-    """Yield what each seed breaks: the invariant and its words, or a crash."""
-    for seed in (first, *range(MOST_SEEDS)):
-        try:
-            violated = failure_of(Voyage(course(seed)))
-        except Exception as crash:  # noqa: BLE001 - whatever a broken core does is told
-            yield seed, "a crash", repr(crash)
-        else:
-            if violated is not None:
-                yield seed, violated.invariant, str(violated)
-
-
-def sail(core: Path, invariant: str, first: int) -> None:
-    """Sail with the core that is imported until the invariant breaks; print its words first, then what else broke."""
-    assert Path(gordon_core.__file__).parent == core, f"{gordon_core.__file__} was imported, and not {core}"
-    others: Counter[str] = Counter()
-    found = "nothing"
-    for seed, broken, words in _failures(first):
-        if broken == invariant:
-            found = f"{words} (seed {seed})"
-            break
-        others[broken] += 1
-    sys.stdout.write(f"{found}\n{', '.join(f'{each} {times}' for each, times in others.most_common())}\n")
+MUTANTS = PUBLICATION + BUDGET + LIVENESS + deploy_mutants.MUTANTS
 
 
 def main() -> int:
     """Try the mutants that are named, or all; return how many were not found by their invariant."""
-    if sys.argv[1:2] == ["--sail"]:
-        sail(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
-        return 0
     missed = 0
     with ThreadPoolExecutor(cpu_count()) as pool:
         for verdict in pool.map(tried, [each for each in MUTANTS if each.name in sys.argv[1:] or not sys.argv[1:]]):
             mutant = verdict.mutant
-            missed += not verdict.found.startswith(f"{mutant.invariant}:")
+            missed += not verdict.is_found
             line = f"{mutant.name:44} {mutant.invariant:4} {verdict.took_s:5.1f} s  {verdict.found}"
             sys.stdout.write(f"{line}{'  [' + verdict.told + ']' if verdict.told else ''}\n")
             sys.stdout.flush()

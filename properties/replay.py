@@ -3,7 +3,7 @@
     python -m properties.replay | sha256sum --check     are the plans the recorded ones, byte for byte?
     python -m properties.replay --write                 record them anew, after a change of law or words; then read the diff
 
-It needs attrs, cattrs and click, of any Python from 3.11, and runs from the root of the repository. The snapshots are those of
+It needs attrs and click, of any Python from 3.11, and runs from the root of the repository. The snapshots are those of
 examples/, and in properties/golden/ (`--write` makes those too): situations.json has one for each situation, from the exemplars,
 and odd.json numbers and texts on which Pythons could differ.
 """

@@ -18,8 +18,8 @@ import pytest
 from gordon_core.situations import Situation
 from properties.replay import EXAMPLES, GOLDEN, ROOT, digests
 
-NEEDED = ("attr", "attrs", "cattr", "cattrs", "click", "typing_extensions")
-"""The import packages of attrs, cattrs and click; all are pure, so that those of one Python serve every other."""
+NEEDED = ("attr", "attrs", "click")
+"""The import packages of attrs and click; all are pure, so that those of one Python serve every other."""
 PYTHONS = (11, 12, 13, 14, 15)
 SURROUNDINGS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "hash seed 0": ((), {"PYTHONHASHSEED": "0"}),

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from gordon_core.decoding import reader
 from gordon_core.document import (
     LARGEST_BYTES,
     MOST_PRINTED,
@@ -35,6 +36,7 @@ from gordon_core.effects import (
     Start,
     Unknown,
 )
+from gordon_core.encoding import writer
 from gordon_core.memory import Attempt, Memory, Strikes, Verified, Window
 from gordon_core.observation import (
     Bind,
@@ -617,6 +619,13 @@ def test_the_schema_says_kinds_limits_defaults_and_meanings() -> None:
 def test_a_type_that_no_document_can_hold_has_no_schema() -> None:
     with pytest.raises(TypeError, match="a document cannot hold list"):
         kind_schema(list[int], {})
+
+
+@pytest.mark.parametrize("made", [reader, writer])
+@pytest.mark.parametrize("kind", [list[int], dict, tuple[bytes, ...]])
+def test_a_type_that_no_document_can_hold_is_neither_read_nor_written(made: Callable[[object], object], kind: object) -> None:
+    with pytest.raises(TypeError, match=r"a document cannot hold .*(list|dict|bytes)"):
+        made(kind)
 
 
 def test_every_class_of_a_document_can_be_told_apart_and_left_out() -> None:

@@ -292,7 +292,7 @@ WORLD = {"docker", "requests", "urllib3", "sqlite3", "platformdirs", "socket", "
 
 
 def test_help_imports_neither_the_core_nor_the_world() -> None:
-    unwanted = WORLD | {"attrs", "attr", "cattrs", "gordon_core"}
+    unwanted = WORLD | {"attrs", "attr", "gordon_core"}
     assert set() == imported("--help") & unwanted
     assert "click" in imported("--help")
 
@@ -301,6 +301,63 @@ def test_a_document_needs_no_port() -> None:
     modules = imported("--forecast", file("down.json"))
     assert set() == modules & WORLD
     assert "gordon_core.planner" in modules
+
+
+MOST_ROOMS, MOST_CLASSES = 36, 67
+TOO_MUCH = (
+    "a plan of a document loads more than it did, and each module, and each class of attrs, costs it some 0.3 ms. Import what "
+    "not every such plan needs where it is used; or raise the bound, if benchmarks/startup.py shows that its goal is far off"
+)
+NEEDLESS = {
+    "asyncio", "concurrent.futures", "dataclasses", "decimal", "difflib", "email", "http", "logging", "multiprocessing", "pprint",
+    "random", "socket", "sqlite3", "ssl", "statistics", "subprocess", "tempfile", "tomllib", "unittest", "urllib.request",
+}  # fmt: skip
+
+
+@frozen
+class Loaded:
+    """What a plan of a document loads beyond click: modules, and how many classes of attrs are ours."""
+
+    modules: frozenset[str]
+    classes: int
+
+    def of(self, *packages: str) -> set[str]:
+        return {each for each in self.modules if each.partition(".")[0] in packages}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Loaded:
+    """Return what a plan that has to do with everything loads: with commands, roads, a superseded container, and candidates."""
+    script = (
+        "import sys, click; before = set(sys.modules);"
+        "from gordon_shell import cli_common; from gordon_shell.plan_cli import NAME, plan;"
+        f"cli_common.run(plan, NAME, {[file('superseded.json'), file('interrupted.json'), file('down.json')]!r});"
+        "new = sorted(set(sys.modules) - before);"
+        "ours = [value for each in new if each.startswith('gordon_') for value in vars(sys.modules[each]).values()"
+        "        if isinstance(value, type) and value.__module__ == each and '__attrs_attrs__' in vars(value)];"
+        "print(len(ours), *new, file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=ROOT, text=True, timeout=60)
+    classes, *modules = ran.stderr.split()
+    return Loaded(frozenset(modules), int(classes))
+
+
+def test_a_plan_of_a_document_loads_no_package_but_click_and_attrs(loaded: Loaded) -> None:
+    assert set() == loaded.modules - loaded.of("attr", "attrs", "gordon_core", "gordon_shell", *sys.stdlib_module_names)
+
+
+def test_a_plan_of_a_document_loads_no_part_of_the_standard_library_that_is_slow_to_load(loaded: Loaded) -> None:
+    assert set() == loaded.modules & NEEDLESS
+
+
+def test_a_plan_of_a_document_loads_no_room_that_it_has_no_use_for(loaded: Loaded) -> None:
+    rooms = {"blueprint", "grants", "schema", "stages", "verdicts"}
+    assert set() == {each for each in loaded.of("gordon_core") if each.split(".")[-1] in rooms or "deploy" in each}
+
+
+def test_a_plan_of_a_document_loads_no_more_of_ours_than_it_did(loaded: Loaded) -> None:
+    assert len(loaded.of("gordon_core", "gordon_shell")) <= MOST_ROOMS, TOO_MUCH
+    assert loaded.classes <= MOST_CLASSES, TOO_MUCH
 
 
 # --- the live host -----------------------------------------------------------------------------------------------------------

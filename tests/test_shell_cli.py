@@ -59,7 +59,7 @@ def test_help_imports_neither_docker_nor_attrs_nor_the_core(words: list[str]) ->
     script = (
         "import sys\nfrom gordon_shell.shell_cli import cli\n"
         f"cli.main({words!r}, standalone_mode=False)\n"
-        "heavy = {'docker', 'attr', 'attrs', 'cattrs', 'gordon_core', 'sqlite3', 'requests'}\n"
+        "heavy = {'docker', 'attr', 'attrs', 'gordon_core', 'sqlite3', 'requests'}\n"
         "print('loaded:', sorted(sys.modules.keys() & heavy))"
     )
     ran = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT)
