@@ -6,6 +6,7 @@ from attrs import field, frozen
 from attrs.validators import ge, min_len
 
 from gordon_core.effects import Effect, Generation, Outcome
+from gordon_core.memory import Verified
 from gordon_core.snapshot import Declared, Superseded
 
 
@@ -105,13 +106,17 @@ class Watch:
 
 @frozen
 class Activate:
-    """Name a container in ACTIVE instead of `former`, in one transaction with the marker of the one that it supersedes."""
+    """Name a container in ACTIVE instead of `former`.
+
+    One transaction with the marker of the one that it supersedes, and with the record of its execution as `verified`.
+    """
 
     app: str
     service: str
     declared: Declared
     former: Declared | None
     superseded: Superseded | None
+    verified: Verified | None = None
 
 
 @frozen

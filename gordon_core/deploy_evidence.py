@@ -18,6 +18,7 @@ from gordon_core.effects import (
     Unknown,
     Withdraw,
 )
+from gordon_core.memory import Verified
 from gordon_core.observation import (
     Container,
     Gone,
@@ -225,6 +226,18 @@ def predecessor(deployment: Deployment) -> Superseded | None:
     named = former(deployment)
     old = (each for each in deployment.subject.superseded if named is not None and each.container_id == named.container_id)
     return next((each for each in old if not isinstance(each.seen, Gone)), None)
+
+
+def verified_at(deployment: Deployment, revision: int) -> Verified | None:
+    """Return what was verified of the container before, as of another revision of it; None where the former was not verified.
+
+    It need not be compared with what is seen now: what is known of one execution at its binds proves nothing of another.
+    """
+    named, old = former(deployment), predecessor(deployment)
+    verified = old.verified if old is not None else None
+    if verified is None or named is None or verified.revision != named.revision:
+        return None
+    return evolve(verified, revision=revision)
 
 
 def has_a_way_back(deployment: Deployment) -> bool:

@@ -40,7 +40,6 @@ from gordon_core.effects import (
     Fault,
     Probe,
     Publish,
-    RecordVerified,
     Refused,
     Stop,
     Withdraw,
@@ -72,34 +71,16 @@ def must_journal_again(deployment: Deployment) -> bool:
     return can_back_out(deployment) and not deployment.journalled and not in_vain
 
 
-def can_vouch(deployment: Deployment) -> bool:
-    """It went back to the very execution that was verified before, at the binds at which it was."""
-    outgoing = next((effect.superseded for effect, _ in taken(deployment, Activate)), None)
-    subject = deployment.subject
-    verified, declared = outgoing.verified if outgoing is not None else None, subject.declared
-    return (
-        has_given_up(deployment)
-        and outgoing is not None
-        and verified is not None
-        and declared is not None
-        and declared.container_id == outgoing.container_id
-        and evidence.runs(subject)
-        and evidence.started_at(subject) == verified.started_at
-        and evidence.same_binds(evidence.present_binds(subject), verified.binds)
-        and not evidence.is_verified(subject)
-        and not evidence.results_of(subject, RecordVerified)
-    )
-
-
 def must_evict(deployment: Deployment) -> bool:
     """It failed, nothing may run beside its candidate, and that is still to be cleared."""
     return has_given_up(deployment) and not deployment.wanted.overlaps and of_the_candidate(deployment) is not None
 
 
 def must_restore(deployment: Deployment) -> bool:
-    """It failed, and recovery has something to do for what ACTIVE names; what only waits lets the candidate go first."""
+    """It failed, and recovery has something to do for what ACTIVE names; what may take long lets the candidate go first."""
     effect = by_recovery(deployment).effect
-    may_wait = isinstance(effect, AwaitHealth | Probe) and of_the_candidate(deployment) is not None
+    is_long = isinstance(effect, AwaitHealth) or (isinstance(effect, Probe) and not evidence.is_verified(deployment.subject))
+    may_wait = is_long and of_the_candidate(deployment) is not None
     return has_given_up(deployment) and effect is not None and not may_wait
 
 
@@ -271,6 +252,19 @@ def gives_way(deployment: Deployment) -> tuple[str, str] | None:
 def is_crowded(deployment: Deployment) -> bool:
     """There is no candidate, both temporary names are taken, and a container of this service can give one up."""
     return is_nameless(deployment) and gives_way(deployment) is not None
+
+
+def unread_bearer(deployment: Deployment) -> Unread | None:
+    """Return why a container of this service could not be read that may bear a name of a candidate; None where all were read."""
+    subject = deployment.subject
+    looks = [*(each.seen for each in subject.superseded), *(each.seen for each in subject.candidates)]
+    looks += [subject.seen] if subject.declared is not None else []
+    return next((each for each in looks if isinstance(each, Unread)), None)
+
+
+def is_nameless_unread(deployment: Deployment) -> bool:
+    """There is no candidate, both temporary names are taken, and a container that may bear one could not be read."""
+    return is_nameless(deployment) and unread_bearer(deployment) is not None
 
 
 def is_nameless(deployment: Deployment) -> bool:

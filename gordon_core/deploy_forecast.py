@@ -38,8 +38,9 @@ from gordon_core.effects import (
     RemoveCandidate,
     StopCandidate,
 )
+from gordon_core.folds import did, saw
 from gordon_core.forecast import assume
-from gordon_core.memory import NOTHING
+from gordon_core.memory import Memory
 from gordon_core.observation import Container, Gone, Health, HealthStatus, PortBinding, Seen, Status
 from gordon_core.snapshot import Subject
 
@@ -55,18 +56,35 @@ def forecast_deploy(deployment: Deployment) -> tuple[DeployDecision, ...]:
 
 
 def why_if_it_fails(decision: DeployDecision) -> Why | None:
-    """Return why the deploy would fail if the workload failed this step, or None where it would go on all the same.
+    """Return why the deploy would fail if the workload failed this step, or None where it would go on all the same."""
+    end = _giving_up(decision)
+    return end.step.why if end is not None and isinstance(end.step, GiveUp) else None
 
-    A step that fails leads to giving up at once, or by way of a fall that is not forgiven.
+
+def road_if_it_fails(decision: DeployDecision) -> tuple[DeployDecision, ...]:
+    """Return what the law does if the workload fails this step and all goes well after that, from giving up to the end.
+
+    It is empty where the deploy would go on all the same.
     """
-    step, deployment = decision.step, decision.deployment
-    while step is not None and not isinstance(step, GiveUp):
-        deployment = took(_unkindly(deployment, step), step, Refused("it failed", Fault.WORKLOAD))
-        following = decide_deploy(deployment).step
-        if not isinstance(following, AwaitRunning | GiveUp):
+    end = _giving_up(decision)
+    return forecast_deploy(end.deployment) if end is not None else ()
+
+
+def _giving_up(decision: DeployDecision) -> DeployDecision | None:
+    """Return the decision to give up that a step leads to if it fails: at once, or by way of a fall that is not forgiven."""
+    while decision.step is not None and not isinstance(decision.step, GiveUp):
+        decision = decide_deploy(_failed(decision.deployment, decision.step))
+        if not isinstance(decision.step, AwaitRunning | GiveUp):
             return None
-        step = following
-    return step.why if isinstance(step, GiveUp) else None
+    return decision if decision.step is not None else None
+
+
+def _failed(deployment: Deployment, step: DeployStep) -> Deployment:
+    """Return the deployment as the next look would find it if the workload failed the step, with what is remembered of that."""
+    outcome, found = Refused("it failed", Fault.WORKLOAD), _unkindly(deployment, step)
+    if not isinstance(step, DeployEffect):
+        found = evolve(found, subject=saw(did(found.subject, step, outcome, found.clock), found.clock))
+    return took(found, step, outcome)
 
 
 def _unkindly(deployment: Deployment, step: DeployStep) -> Deployment:
@@ -168,11 +186,12 @@ def _activated(deployment: Deployment, step: Activate) -> Deployment:
     renewed = {named, *(each.container_id for each in marked)}
     kept = tuple(each for each in deployment.subject.superseded if each.container_id not in renewed)
     known = {each.container_id: each.seen for each in deployment.subject.superseded} | {deployment.own_id: deployment.own}
+    now = deployment.subject.declared
     subject = evolve(
         deployment.subject,
         seen=known.get(named) or Gone(),
-        declared=step.declared,
-        memory=NOTHING,
+        declared=evolve(step.declared, policy=now.policy) if now is not None else step.declared,
+        memory=Memory(verified=step.verified),
         superseded=(*kept, *marked),
     )
     is_kept = named != deployment.own_id and deployment.journalled

@@ -7,6 +7,7 @@ from gordon_core.blueprint import Blueprint, Image
 from gordon_core.deploy_effects import Taken
 from gordon_core.effects import Result
 from gordon_core.observation import Clock, Container, Gone, Seen, Unread
+from gordon_core.policy import DEFAULT_POLICY, Policy
 from gordon_core.snapshot import Subject
 
 WATCH_S = 2.0
@@ -53,7 +54,8 @@ class Deployment:
     the next container.
     `taken_names` are those of its names that some container bears; `unlisted` is "" or why the containers could not be listed.
     `ungranted` names the grants that the candidate would lack. `cancelled` is "" or who asked for that; `began_s` (seconds since
-    boot) and `deadline_s` say when it is overdue.
+    boot) and `deadline_s` say when it is overdue. `policy_on_record` are the recovery constants that ACTIVE has; those of the
+    subject are the same under what the host policy sets, which is never made a part of ACTIVE.
     """
 
     clock: Clock
@@ -76,3 +78,4 @@ class Deployment:
     watch_s: float = field(default=WATCH_S, validator=ge(0))
     clashes: tuple[tuple[str, str], ...] = ()
     dossier: Dossier = Dossier()
+    policy_on_record: Policy = DEFAULT_POLICY

@@ -1,8 +1,8 @@
 """The law for deploys: an ordered table of stages, of the same make as that for services. First row that holds wins.
 
 A deploy decides only what is its own: the candidate, until ACTIVE names it, and the way back. All else is asked of the other
-tables: recovery's law verifies, publishes and restores, that for superseded containers retires the old one, that for candidates
-clears what is left. So a deploy that is killed between any two steps leaves nothing that the next pass does not finish.
+tables: recovery's law publishes and restores, that for superseded containers retires the old one, that for candidates clears what
+is left. So a deploy that is killed between any two steps leaves nothing that the next pass does not finish.
 """
 
 from collections.abc import Callable
@@ -30,6 +30,7 @@ from gordon_core.deploy_effects import (
 )
 from gordon_core.deployment import Deployment
 from gordon_core.effects import Fault, Generation, Outcome, Publish, Refused, ServiceEffect, Stop, Withdraw
+from gordon_core.memory import Verified
 from gordon_core.observation import Container, Gone, Unread
 from gordon_core.planner import Decision
 from gordon_core.snapshot import Declared, Superseded
@@ -171,10 +172,12 @@ def _generation(deployment: Deployment) -> Generation:
 
 
 def _activate(deployment: Deployment) -> Activate:
-    """Name the candidate in ACTIVE, with its binds, and mark the old container for retirement, in one transaction."""
+    """Name the candidate in ACTIVE, with its binds and as verified, and mark the old container to be retired: one transaction."""
     subject = deployment.subject
-    named = evolve(own.declared(deployment), binds=evidence.present_binds(own.own_subject(deployment)))
-    return Activate(subject.app, subject.service, named, subject.declared, _outgoing(deployment))
+    binds, on_record = evidence.present_binds(own.own_subject(deployment)), deployment.policy_on_record
+    named = evolve(own.declared(deployment), binds=binds, policy=on_record)
+    verified = Verified(own.own_started_at(deployment), named.binds, named.revision)
+    return Activate(subject.app, subject.service, named, subject.declared, _outgoing(deployment), verified)
 
 
 def _outgoing(deployment: Deployment) -> Superseded | None:
@@ -185,19 +188,15 @@ def _outgoing(deployment: Deployment) -> Superseded | None:
 
 
 def _go_back(deployment: Deployment) -> Activate:
-    """Name the old container in ACTIVE again; the journal names the candidate."""
+    """Name the old container in ACTIVE again, with what was verified of it; the journal names the candidate."""
     subject, now, before = deployment.subject, _named(deployment.subject.declared), _named(own.former(deployment))
-    return Activate(subject.app, subject.service, evolve(before, revision=now.revision + 1), now, None)
+    again = evolve(before, revision=now.revision + 1, policy=deployment.policy_on_record)
+    return Activate(subject.app, subject.service, again, now, None, own.verified_at(deployment, again.revision))
 
 
 def _named(declared: Declared | None) -> Declared:
     assert declared is not None  # noqa: S101 - there is a way back only from what ACTIVE names to what it named
     return declared
-
-
-def _vouch(deployment: Deployment) -> DeployStep:
-    """Remember it as verified under its new revision: it is the same execution, at the same binds."""
-    return commands.record_verified(deployment.subject)
 
 
 def _rename(deployment: Deployment) -> Rename:
@@ -231,6 +230,11 @@ def _of_the_image(deployment: Deployment) -> str:
     return deployment.image.reason if isinstance(deployment.image, Unread) else ""
 
 
+def _of_its_bearers(deployment: Deployment) -> str:
+    unread = facts.unread_bearer(deployment)
+    return unread.reason if unread is not None else ""
+
+
 def _of_its_ports(deployment: Deployment) -> str:
     return f"nothing leads to {' and '.join(map(str, evidence.missing_ports(own.own_subject(deployment))))}"
 
@@ -255,7 +259,6 @@ ROWS: tuple[Row, ...] = (
     # It has failed: what served before serves again, and the candidate goes.
     Row(_S.DISOWNING, facts.must_journal_again, _journal),
     Row(_S.BACKING_OUT, facts.can_back_out, _go_back),
-    Row(_S.VOUCHING, facts.can_vouch, _vouch),
     Row(_S.EVICTING, facts.must_evict, _clear),
     Row(_S.RESTORING, facts.must_restore, _recover),
     Row(_S.CLEARING, facts.must_clear, _clear),
@@ -289,6 +292,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.UNCHECKED, facts.is_unchecked, _give_up(Why.UNCHECKED)),
     Row(_S.UNGRANTED, facts.is_ungranted, _give_up(Why.UNGRANTED, lambda deployment: "; ".join(deployment.ungranted))),
     Row(_S.CROWDED, facts.is_crowded, _make_way),
+    Row(_S.NAMES_UNREAD, facts.is_nameless_unread, _give_up(Why.ENGINE, _of_its_bearers)),
     Row(_S.NAMELESS, facts.is_nameless, _give_up(Why.NAMELESS, lambda deployment: " and ".join(deployment.names.temporary))),
     Row(_S.UNCREATED_IN_VAIN, facts.is_uncreated_in_vain, _give_up(Why.UNCREATED, _of(Create))),
     Row(_S.UNCREATED, facts.is_uncreated, _create),

@@ -8,11 +8,10 @@ class Stage(Enum):
 
     DISOWNING = "the new container is named in ACTIVE and does not serve; the journal has to name it before ACTIVE does no more"
     BACKING_OUT = "the new container is named in ACTIVE and does not serve; the old one is named again"
-    VOUCHING = "the old container runs on as it was verified"
     EVICTING = "the candidate goes before the old container runs again"
     RESTORING = "the old generation is made to serve again"
     CLEARING = "the candidate goes"
-    FAILED = "failed; the old generation is as it was"
+    FAILED = "failed"
 
     CANCELLED = "cancelled before it was named in ACTIVE"
     OVERDUE = "it takes longer than it may"
@@ -41,6 +40,7 @@ class Stage(Enum):
     UNCHECKED = "readiness by health check is asked for, and neither image nor options have one"
     UNGRANTED = "the host does not grant what it mounts or uses"
     CROWDED = "both temporary names are taken, and a container of this service can give one up"
+    NAMES_UNREAD = "both temporary names are taken, and a container of this service that may bear one could not be read"
     NAMELESS = "both temporary names are taken"
     UNCREATED_IN_VAIN = "its container could not be created"
     UNCREATED = "there is no candidate yet"

@@ -162,14 +162,10 @@ class DeployExecutor:
         marker = Marker(old.container_id, old.stop_grace_s, old.binds, old.verified) if old is not None else None
         expected = step.former.revision if step.former is not None else 0
         try:
-            stored = store.read_service(step.app, step.service)
             deployed = self._records(deployment, step)
         except StoreError as error:
             return Refused(str(error), Fault.STORE)
-        # What the host policy sets holds for as long as it says so, and is never made a part of ACTIVE.
-        now = stored.declared if stored is not None else None
-        declared = evolve(step.declared, policy=now.policy) if now is not None else step.declared
-        return store.activate(step.app, step.service, declared, expected, marker, deployed)
+        return store.activate(step.app, step.service, step.declared, expected, marker, deployed, verified=step.verified)
 
     def _records(self, deployment: Deployment, step: Activate) -> tuple[Deployed, ...]:
         """Return what the revision to be named is made of, and, if that is not on record, what the former one was."""

@@ -36,7 +36,7 @@ class DeployObserver:
     def __init__(
         self, ports: Ports, policies: Policies, recollection: Recollection, request: Request, *, remember: bool = True
     ) -> None:
-        self._engine, self._clock, self._request = ports.engine, ports.clock, request
+        self._engine, self._store, self._clock, self._request = ports.engine, ports.store, ports.clock, request
         self._observer = Observer(ports, policies, recollection, remember=remember)
         self._present: Made | None = None
 
@@ -55,9 +55,12 @@ class DeployObserver:
         """Look for the first time; the time of the deploy runs from here. Raise StoreError, UsageError."""
         request, now_s = self._request, self._clock.now().boot_s
         subject = self._observer.look_at(request.app, request.service)
+        stored = self._store.read_service(request.app, request.service)
         named = names(request.app, request.service)
         clock = self._clock.now()
         blank = Deployment(clock, subject, request.wanted, named, _NOT_ASKED, began_s=now_s, deadline_s=deadline_s)
+        if stored is not None and stored.declared is not None:
+            blank = evolve(blank, policy_on_record=stored.declared.policy)
         return self._filled(blank, subject)
 
     def look_again(self, deployment: Deployment, cancelled: str) -> Deployment:

@@ -2,26 +2,11 @@
 
 from collections.abc import Iterator
 
-from gordon_core import deploy_evidence as own
-from gordon_core import deploy_facts as facts
 from gordon_core.deploy_effects import DeployStep, GiveUp
-from gordon_core.deploy_forecast import why_if_it_fails
 from gordon_core.deploy_planner import DeployDecision
-from gordon_core.deploy_sentences import step_in_words
+from gordon_core.deploy_sentences import end_in_words, fork_in_words, step_in_words, whom
 from gordon_core.deployment import Deployment
-from gordon_core.effects import (
-    DropCandidate,
-    DropMarker,
-    Outcome,
-    ReleaseClaims,
-    Remove,
-    RemoveCandidate,
-    Retire,
-    Stop,
-    StopCandidate,
-    Withdraw,
-)
-from gordon_core.facts import routed_binds
+from gordon_core.effects import Outcome
 from gordon_core.observation import Binds
 from gordon_core.sentences import binds_in_words, duration, plural
 from gordon_core.stages import Stage
@@ -78,68 +63,37 @@ def _about(deployment: Deployment) -> Iterator[Line]:
 def _steps(road: Road) -> Iterator[Line]:
     yield labelled("why", road[0].stage.value)
     chain = [each for each in road if each.step is not None]
-    yield labelled("now", _step(chain[0]) if chain else "nothing")
+    yield labelled("now", _step(chain[0], fork_in_words(chain[0])) if chain else "nothing")
     yield from (labelled("then", each) for each in _chained(chain[1:]))
     if chain:
-        yield labelled("after", road[-1].stage.value)
+        yield labelled("after", end_in_words(road[-1]))
 
 
 def _chained(decisions: list[DeployDecision]) -> Iterator[str]:
     """Yield what follows, one text for each line: steps about one container that cannot fail by the workload share one."""
     line, about = "", ""
     for each in decisions:
-        whom, words = _whom(each), _words(each)
-        forks = why_if_it_fails(each) is not None or isinstance(each.step, GiveUp)
-        if line and not forks and whom == about:
-            line += f"; {words}"
+        fork = fork_in_words(each)
+        stands_alone = bool(fork) or isinstance(each.step, GiveUp)
+        if line and not stands_alone and whom(each) == about:
+            line += f"; {_words(each, fork)}"
             continue
         yield from [line] if line else []
-        line, about = (f"{whom}: {words}" if whom else words), whom
-        if forks:
+        line, about = _step(each, fork), whom(each)
+        if stands_alone:
             yield line
             line = ""
     yield from [line] if line else []
 
 
-def _step(decision: DeployDecision) -> str:
-    whom = _whom(decision)
-    return f"{whom}: {_words(decision)}" if whom else _words(decision)
+def _step(decision: DeployDecision, fork: str) -> str:
+    about = whom(decision)
+    return f"{about}: {_words(decision, fork)}" if about else _words(decision, fork)
 
 
-def _words(decision: DeployDecision) -> str:
-    if decision.step is None:
-        return "nothing"
-    why = why_if_it_fails(decision)
-    fork = f" (on fail: {why.value}; {_what_then(decision.deployment)})" if why is not None else ""
-    return step_in_words(decision.step) + fork
-
-
-def _whom(decision: DeployDecision) -> str:
-    """Return whom a step is about, where that is not the candidate, "" where it is."""
-    deployment = decision.deployment
-    match decision.step:
-        case Retire() | Remove() | ReleaseClaims() | DropMarker():
-            return "the old container"
-        case StopCandidate(_, _, container_id) | RemoveCandidate(_, _, container_id) | DropCandidate(_, _, container_id):
-            return f"leftover {container_id[:12]}" if container_id != deployment.own_id else ""
-        case Withdraw() | Stop() if not facts.is_current(deployment):
-            return "the old container"
-        case _:
-            return ""
-
-
-def _what_then(deployment: Deployment) -> str:
-    """Return what the failure of a step leaves, in words."""
-    if own.is_activated(deployment):
-        old = own.has_a_way_back(deployment)
-        return "it is switched back to the old container" if old else "recovery goes on with it"
-    if deployment.subject.declared is None:
-        return "nothing serves, as before"
-    if any(isinstance(each.effect, Stop) for each in deployment.results):
-        return "the old container is started again"
-    if any(isinstance(each.effect, Withdraw) for each in deployment.results):
-        return "the old container is published again"
-    return "the old container stays routed" if routed_binds(deployment.subject) else "the old container stays as it is"
+def _words(decision: DeployDecision, fork: str) -> str:
+    words = step_in_words(decision.step) if decision.step is not None else "nothing"
+    return f"{words} (on fail: {fork})" if fork else words
 
 
 def _help(deployment: Deployment) -> Iterator[Line]:

@@ -8,10 +8,10 @@ from uuid import uuid4
 from attrs import evolve
 
 from gordon_core.blueprint import Blueprint, Variable
-from gordon_core.deploy_effects import DeployEffect, GiveUp
+from gordon_core.deploy_effects import Activate, DeployEffect, GiveUp
 from gordon_core.deploy_planner import MOST_STEPS, DeployDecision, decide_deploy, took
 from gordon_core.deployment import DEPLOY_DEADLINE_S, Deployment
-from gordon_core.effects import Outcome
+from gordon_core.effects import Done, Outcome
 from gordon_core.verdicts import Verdict, verdict
 from gordon_shell.deploy_executor import DEFAULT_LIMITS, DeployExecutor, Limits
 from gordon_shell.deploy_observer import DeployObserver, Request
@@ -70,7 +70,8 @@ class Deployer:
         `deadline_s` is for the time until ACTIVE is changed. The deploy is done in a thread of its own. Whatever ends this call
         early (KeyboardInterrupt, another exception raised in this thread, and in the main thread SIGINT and SIGTERM) cancels
         the deploy, and goes on when that has cleaned up. Raise BusyError (the app stays locked), StoreError, and UsageError
-        where the label gordon.http says nothing; then nothing was changed.
+        where the label gordon.http says nothing: what serves was not touched then. Of an image that was not here that is known
+        once it was fetched, and what interrupted deploys left was cleared by then.
         """
         this = _Deploy(self._ports, self._policies, (app, service, wanted), self._listener, self._limits)
         self._under_way[this.token] = this
@@ -158,6 +159,8 @@ class _Deploy:
         outcome = executor.execute(deployment, step)
         if isinstance(step, GiveUp):
             deployment = evolve(deployment, dossier=executor.dossier(deployment, step))
+        if isinstance(step, Activate) and step.verified is not None and isinstance(outcome, Done):
+            self._recollection.learn(step.app, step.service, step.declared.container_id, step.verified)
         if not isinstance(step, DeployEffect):
             self._executor.absorb(deployment.subject, step, outcome)
         self._tell(decision, outcome)

@@ -188,12 +188,15 @@ class StateStore(Interface):
         expected_revision: int,
         superseded: Marker | None,
         deployed: tuple[Deployed, ...] = (),
+        *,
+        verified: Verified | None = None,
     ) -> Outcome:
         """Name a container in ACTIVE, if ACTIVE still has `expected_revision` (0: has no such service).
 
         One transaction with the marker of the container that it supersedes, with what this and the former revision were made of,
-        and with the end of its own marker and journal entry. The new revision must be larger, and no other service may name
-        either container, in ACTIVE or as superseded; else it is refused (CONFLICT).
+        with the end of its own marker and journal entry, and with what was `verified` of it (None: nothing is said of it), which
+        leaves the rest of its memory as it is. The new revision must be larger, and no other service may name either container,
+        in ACTIVE or as superseded; else it is refused (CONFLICT).
         """
 
     def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:

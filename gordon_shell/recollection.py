@@ -6,9 +6,11 @@ A store that cannot be written keeps no workload down: the process goes on with 
 from collections.abc import Collection
 from threading import RLock
 
+from attrs import evolve
+
 from gordon_core.effects import DONE, Done, Outcome
 from gordon_core.folds import rearmed, recalled
-from gordon_core.memory import NOTHING, Memory
+from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.snapshot import Subject
 from gordon_shell.ports import Service, StateStore, Stored
 
@@ -66,6 +68,13 @@ class Recollection:
         """Write what changed between two values of one subject. What the store refuses is held; the refusal is returned."""
         outcomes = [DONE, self._keep_memory(before, after), self._keep_unproven(before, after)]
         return next((each for each in outcomes if not isinstance(each, Done)), DONE)
+
+    def learn(self, app: str, service: str, container_id: str, verified: Verified) -> None:
+        """Hold what the store took as verified of a container, where it refused something else of it that is still held."""
+        key = (app, service, container_id)
+        with self._lock:
+            if key in self._memories:
+                self._memories[key] = evolve(self._memories[key], verified=verified)
 
     def forget(self, app: str, service: str, container_id: str) -> Outcome:
         """Drop what is remembered of one container, also what was held of it."""

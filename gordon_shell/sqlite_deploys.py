@@ -1,4 +1,4 @@
-"""What deploys leave in the tables of the state: their candidates, and what the latest revisions were made of.
+"""What deploys leave in the tables of the state: candidates, what they verified, and what the latest revisions were made of.
 
 Every function works within a transaction of the caller's, and may raise sqlite3.Error.
 """
@@ -6,12 +6,17 @@ Every function works within a transaction of the caller's, and may raise sqlite3
 import sqlite3
 from typing import Final
 
+from attrs import evolve
+
+from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_shell.codec import from_json, to_json
 from gordon_shell.history import KEPT, without_values
 from gordon_shell.ports import Deployed, Service
 
 UPSERT_CANDIDATE: Final = "INSERT OR REPLACE INTO candidate VALUES (?, ?, ?, ?)"
 DELETE_CANDIDATE: Final = "DELETE FROM candidate WHERE app = ? AND service = ? AND container_id = ?"
+UPSERT_MEMORY: Final = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?, ?)"
+_SELECT_MEMORY: Final = "SELECT memory FROM memory WHERE app = ? AND service = ? AND container_id = ?"
 _DELETE_MARKER: Final = "DELETE FROM marker WHERE app = ? AND service = ? AND container_id = ?"
 _UPSERT: Final = "INSERT OR REPLACE INTO deployed VALUES (?, ?, ?, ?)"
 _SELECT: Final = "SELECT deployed FROM deployed WHERE app = ? AND service = ? ORDER BY revision DESC"
@@ -28,6 +33,13 @@ def settle(connection: sqlite3.Connection, app: str, service: str, container_id:
     connection.execute(_DELETE_MARKER, (app, service, container_id))
     connection.execute(DELETE_CANDIDATE, (app, service, container_id))
     keep(connection, app, service, deployed)
+
+
+def verify(connection: sqlite3.Connection, key: tuple[str, str, str], verified: Verified) -> None:
+    """Put what was verified of a container (app, service, ID) into what is remembered of it. Raise DocumentError."""
+    found = connection.execute(_SELECT_MEMORY, key).fetchone()
+    known = from_json(Memory, found[0]) if found is not None else NOTHING
+    connection.execute(UPSERT_MEMORY, (*key, to_json(evolve(known, verified=verified))))
 
 
 def keep(connection: sqlite3.Connection, app: str, service: str, deployed: tuple[Deployed, ...]) -> None:

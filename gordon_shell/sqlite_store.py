@@ -14,14 +14,14 @@ from typing import Final, Self
 from attrs import evolve
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
-from gordon_core.memory import Memory
+from gordon_core.memory import Memory, Verified
 from gordon_core.observation import Binds
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.codec import from_json, to_json
 from gordon_shell.errors import DocumentError, StoreError, UsageError
 from gordon_shell.generations import refuse_activation, refuse_named, refuse_outdated
 from gordon_shell.ports import Deployed, Journalled, Marker, Stored
-from gordon_shell.sqlite_deploys import DELETE_CANDIDATE, UPSERT_CANDIDATE, forget, kept, settle
+from gordon_shell.sqlite_deploys import DELETE_CANDIDATE, UPSERT_CANDIDATE, UPSERT_MEMORY, forget, kept, settle, verify
 from gordon_shell.sqlite_rows import Rows, declared_from_row, declared_to_json, is_nothing
 from gordon_shell.sqlite_schema import blank, make, missing, no_state, opened, told, transaction
 from gordon_shell.sqlite_snapshot import snapshot
@@ -89,6 +89,8 @@ class SqliteStore:
         expected_revision: int,
         superseded: Marker | None,
         deployed: tuple[Deployed, ...] = (),
+        *,
+        verified: Verified | None = None,
     ) -> Outcome:
         """Name a container in ACTIVE, in one transaction with the marker of the one before and all the rest; see StateStore."""
 
@@ -105,6 +107,8 @@ class SqliteStore:
             if superseded is not None:
                 connection.execute(_UPSERT_MARKER, (app, service, superseded.container_id, to_json(superseded)))
             settle(connection, app, service, declared.container_id, deployed)
+            if verified is not None:
+                verify(connection, (app, service, declared.container_id), verified)
             return Done()
 
         return self._write(app, service, work)
@@ -151,7 +155,7 @@ class SqliteStore:
         key = (app, service, container_id)
         if is_nothing(memory):
             return self._run(app, service, "DELETE FROM memory WHERE app = ? AND service = ? AND container_id = ?", key)
-        return self._run(app, service, "INSERT OR REPLACE INTO memory VALUES (?, ?, ?, ?)", (*key, to_json(memory)))
+        return self._run(app, service, UPSERT_MEMORY, (*key, to_json(memory)))
 
     def set_unproven(self, app: str, service: str, *, unproven: bool) -> Outcome:
         """Set or drop the mark that a withdrawal is unproven; see StateStore."""

@@ -4,10 +4,13 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from attrs import asdict
+
 from gordon_core.observation import Clock, Container
 from gordon_core.planner import Decision, Plan
 from gordon_core.sentences import container_id, in_words, plural, remedy, sentence
-from gordon_shell.counts_text import counts, mark
+from gordon_shell.counts_text import Mark, counts, mark
+from gordon_shell.leftovers import Unstarted
 from gordon_shell.ports import Service
 from gordon_shell.seen_text import exposures, route_in_words, seen_in_words
 
@@ -18,13 +21,20 @@ Sessions = Mapping[Service, int]
 """How many sessions still run over former routes of services that are not routed."""
 
 
-def lines(plan: Plan, sessions: Sessions) -> tuple[str, ...]:
-    """Return a line for each service and each superseded container, and one of counts."""
+def lines(plan: Plan, sessions: Sessions, left: tuple[Unstarted, ...] = ()) -> tuple[str, ...]:
+    """Return a line for each service, each superseded container and what else interrupted deploys left, and one of counts."""
+    others = tuple(f"{Mark.WAITS.value} {_leftover(each)}" for each in left)
     if not plan.decisions:
-        return (NOTHING,)
+        return (*others, NOTHING)
     told = tuple(f"{mark(each).value} {_line(each, plan.clock, sessions)}" for each in plan.decisions)
     total = counts("service", ((each, ()) for each in plan.services))
-    return (*told, f"{total[:1].upper()}{total[1:]}.")
+    return (*told, *others, f"{total[:1].upper()}{total[1:]}.")
+
+
+def _leftover(left: Unstarted) -> str:
+    whose = f"{left.app}/{left.service}"
+    named = f"{left.name}, {left.container_id[:12]}"
+    return f"{whose}, left over from an interrupted deploy ({named}): never started; the next deploy of {whose} removes it"
 
 
 def _line(decision: Decision, clock: Clock, sessions: Sessions) -> str:
@@ -64,11 +74,13 @@ def _help(decision: Decision, clock: Clock) -> list[str]:
     return [f"to help: {help_with}"] if help_with else []
 
 
-def document(plan: Plan, sessions: Sessions) -> str:
+def document(plan: Plan, sessions: Sessions, left: tuple[Unstarted, ...] = ()) -> str:
     """Return the same as a JSON document; `help` is "" where nobody needs to do anything."""
     at = f"{datetime.fromtimestamp(plan.clock.wall_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
     services = [_fields(each, plan.clock, sessions) for each in plan.decisions]
-    return json.dumps({"document": "gordon-status", "version": VERSION, "at": at, "services": services}, indent=2) + "\n"
+    leftovers = [asdict(each) for each in left]
+    whole = {"document": "gordon-status", "version": VERSION, "at": at, "services": services, "leftovers": leftovers}
+    return json.dumps(whole, indent=2) + "\n"
 
 
 def _fields(decision: Decision, clock: Clock, sessions: Sessions) -> dict[str, object]:

@@ -11,8 +11,9 @@ from gordon_core.sentences import duration, plural
 from gordon_core.snapshot import Intent, Snapshot
 from gordon_shell import operations, state_files, status, telling, wishes
 from gordon_shell.cli_common import printable, write
-from gordon_shell.errors import EX_BLOCKED, EX_OK, EX_WOULD_ACT, UsageError
+from gordon_shell.errors import EX_BLOCKED, EX_OK, EX_WOULD_ACT, EngineError, UsageError
 from gordon_shell.haproxy_config import haproxy_config
+from gordon_shell.leftovers import Unstarted, unstarted
 from gordon_shell.observer import Observer
 from gordon_shell.ports import Ports, Service
 from gordon_shell.recollection import Recollection
@@ -58,11 +59,11 @@ class Verbs:
                 ports, self.session.world.policies(self.session.options), Recollection(ports.store), remember=False
             ).look()
             shown = _of(snapshot, app)
-            sessions = _sessions(ports, shown)
+            sessions, left = _sessions(ports, shown), _unstarted(ports, snapshot, app)
         if form == "json":
-            write(status.document(shown, sessions))
+            write(status.document(shown, sessions, left))
         else:
-            _say(*status.lines(shown, sessions))
+            _say(*status.lines(shown, sessions, left))
         if not detailed:
             return EX_OK
         if any(each.is_held for each in shown.decisions):
@@ -219,6 +220,15 @@ def _sessions(ports: Ports, shown: Plan) -> status.Sessions:
     subjects = (each.subject for each in shown.services if facts.is_published(each.subject))
     former = [each for each in subjects if not facts.route_is_unread(each) and not facts.routed_binds(each)]
     return {(each.app, each.service): ports.router.sessions(each.app, each.service) for each in former}
+
+
+def _unstarted(ports: Ports, snapshot: Snapshot, app: str) -> tuple[Unstarted, ...]:
+    """Ask the engine what deploys made and nothing names; where it gives no answer, the services say so."""
+    try:
+        rows = ports.engine.rows()
+    except EngineError:
+        return ()
+    return tuple(each for each in unstarted(rows, snapshot.subjects) if app in ("", each.app))
 
 
 __all__ = ["Verbs"]

@@ -10,6 +10,7 @@ from typing import NoReturn
 from attrs import define, field, frozen
 
 from gordon_core.blueprint import Blueprint
+from gordon_core.memory import Verified
 from gordon_core.observation import HealthStatus, Status
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.ports import OWNER_LABELS, Details, Marker, Service, Stored
@@ -44,8 +45,7 @@ class DeployCourt(Court):
     `wanted` is what each deploying program deploys; `tags` are of all containers; `published_as` is the execution as which each
     service was published last; `clearing` is the container that a program's deploy is about to clear; `cleared_s` says when one
     was gone; `seen` is what had happened when a program last looked. `disowned` are those containers that a program tried to
-    write down while ACTIVE named them; `went_back` is to which container a program went back, and `unvouched` are such that it
-    may not have vouched for: it was killed first, or the store refused.
+    write down while ACTIVE named them.
     """
 
     wanted: dict[str, Blueprint] = field(factory=dict)
@@ -56,8 +56,6 @@ class DeployCourt(Court):
     cleared_s: dict[str, float] = field(factory=dict)
     seen: dict[str, int] = field(factory=dict)
     disowned: set[tuple[str, str]] = field(factory=set)
-    went_back: dict[str, str] = field(factory=dict)
-    unvouched: set[str] = field(factory=set)
     found: Violated | None = None
 
     def condemn(self, invariant: str, wrong: str) -> NoReturn:
@@ -86,33 +84,13 @@ class DeployCourt(Court):
         return box if box is not None and box.status is Status.RUNNING else None
 
     def lit(self, service: Service) -> bool:
-        """Tell whether a good container serves, and nothing is wrong about it: it runs, is healthy, and was published.
-
-        One that a deploy went back to, and could not vouch for, is for recovery's law unverified under its new revision: it is
-        withdrawn until it answers again.
-        """
+        """Tell whether a good container serves, and nothing is wrong about it: it runs, is healthy, and was published."""
         box = self.at_the_route(service)
         if box is None or not self.is_well(box) or box.container_id not in self.named(service):
-            return False
-        if box.container_id in self.unvouched and not self._is_vouched_for(service, box.container_id):
             return False
         others = {bind for other, binds in self.world.routes.items() if other != service for bind in binds}
         contested = any(box.holds(each.host_port, each.port.protocol) for each in others)
         return not contested and self.published_as.get(service) == (box.container_id, box.started_at)
-
-    def _is_vouched_for(self, service: Service, container_id: str) -> bool:
-        """Tell whether it is on disk that a container was verified under the revision that ACTIVE has."""
-        stored = self.stored(service)
-        if stored is None or stored.declared is None or stored.declared.container_id != container_id:
-            return True
-        verified = stored.memory.verified
-        return verified is not None and verified.revision == stored.declared.revision
-
-    def dies(self, program: str) -> None:
-        """It was killed: what it went back to it may not have vouched for."""
-        if program in self.went_back:
-            self.unvouched.add(self.went_back[program])
-        super().dies(program)
 
     def is_well(self, box: Box) -> bool:
         """Tell whether a container is one of the good ones, and serves by now."""
@@ -193,7 +171,9 @@ class DeployCourt(Court):
         known = own if notes.routes is None or service is None else notes.routes.get(service, ())
         routed = [each for each in own if box.holds(each.host_port, each.port.protocol) and each in known]
         self.demand("C2", not routed, f"it clears {container_id}, which is routed at {routed}")
-        self.demand("C2", journalled or not self._is_all(notes, service), f"it clears {container_id}, which is all that runs")
+        # What is paused serves nobody.
+        may_go = journalled or box.status is Status.PAUSED or not self._is_all(notes, service)
+        self.demand("C2", may_go, f"it clears {container_id}, which is all that runs")
 
     def _is_all(self, notes: Notes, service: Service | None) -> bool:
         """Tell whether no container that ACTIVE names is alive, or was seen alive."""
@@ -230,11 +210,17 @@ class DeployCourt(Court):
     def saves(self, program: str, key: tuple[Service, str], memory: object) -> None:
         """It is about to write what it remembers; the budget has worlds of its own."""
         del memory
-        if self.went_back.get(program) == key[1]:
-            self.unvouched.add(key[1])
         self.writes(program, key[0][0], "memory")
 
-    def activates(self, program: str, service: Service, declared: Declared, expected: int, marker: Marker | None) -> None:
+    def activates(  # noqa: PLR0913, PLR0917 - as in the port
+        self,
+        program: str,
+        service: Service,
+        declared: Declared,
+        expected: int,
+        marker: Marker | None,
+        verified: Verified | None,
+    ) -> None:
         """It is about to change ACTIVE: to name its candidate, or to go back. What the compare-and-set refuses is not judged.
 
         A journal that refuses the candidate keeps nobody from going back: what serves counts for more than a note of what the
@@ -246,7 +232,7 @@ class DeployCourt(Court):
         if expected != (held.revision if held is not None else 0):
             return
         if self._is_own(program, declared.container_id):
-            self._is_ready(program, declared)
+            self._is_ready(program, declared, verified)
             old = self.world.boxes.get(held.container_id) if held is not None else None
             marked = marker is not None and held is not None and marker.container_id == held.container_id
             self.demand("P5", old is None or marked, f"it supersedes {held}, and marks {marker}")
@@ -255,8 +241,7 @@ class DeployCourt(Court):
         assert held is not None
         journal = {each.container_id for each in before.candidates}
         noted = held.container_id in journal or (program, held.container_id) in self.disowned
-        self.went_back[program] = declared.container_id
-        self._is_verified_still(declared)
+        self._is_verified_still(declared, verified)
         self.demand("C1", noted, f"it goes back from {held.container_id}, which nothing names then")
 
     def journals(self, program: str, service: Service, container_id: str) -> None:
@@ -269,14 +254,17 @@ class DeployCourt(Court):
         tag = self.tags.get(container_id)
         return tag is not None and tag.labels.get("by") == program
 
-    def _is_verified_still(self, declared: Declared) -> None:
-        """What a deploy goes back to keeps, under its new revision, what it answered as the same execution at the same binds."""
-        box = self.world.boxes.get(declared.container_id)
-        start = box.started_at if box is not None else ""
-        for each in tuple(self.verified.checks.get((declared.container_id, start), ())):
-            self.verified.add(declared.container_id, start, declared.revision, each.binds)
+    def _is_verified_still(self, declared: Declared, verified: Verified | None) -> None:
+        """What a deploy goes back to keeps, under its new revision, what an execution of it answered at the same binds."""
+        if verified is None:
+            return
+        what = f"it goes back to {declared.container_id} as {verified}"
+        known = {each.binds for each in self.verified.checks.get((declared.container_id, verified.started_at), ())}
+        self.demand("P4", frozenset(verified.binds) in known, f"{what}, which was never verified")
+        self.demand("P4", verified.revision == declared.revision, f"{what}, and names revision {declared.revision}")
+        self.verified.add(declared.container_id, verified.started_at, declared.revision, verified.binds)
 
-    def _is_ready(self, program: str, declared: Declared) -> None:
+    def _is_ready(self, program: str, declared: Declared, verified: Verified | None) -> None:
         """Demand of a candidate all that a publication needs; it then counts as verified under the revision that it gets."""
         notes, what = self.notes(program), f"it names {declared.container_id} in ACTIVE"
         shown = notes.running(declared.container_id)
@@ -291,4 +279,6 @@ class DeployCourt(Court):
         self.demand("P10", not rivals, f"{what}, to which the route of {rivals} leads")
         healthy = shown.container.health.status in {HealthStatus.NONE, HealthStatus.HEALTHY}
         self.demand("P4", healthy, f"{what}, which is not healthy")
+        as_seen = Verified(shown.container.started_at, present, declared.revision)
+        self.demand("P4", verified == as_seen, f"{what} as {verified}, and not as {as_seen}")
         self.verified.add(declared.container_id, shown.container.started_at, declared.revision, present)

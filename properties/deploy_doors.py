@@ -7,6 +7,7 @@ from attrs import define, evolve, field, frozen
 
 from gordon_core.blueprint import Blueprint, Image, Made
 from gordon_core.effects import DONE, Done, Fault, Outcome, Refused
+from gordon_core.memory import Verified
 from gordon_core.observation import Binds, Gone, Port, PortBinding
 from gordon_core.snapshot import Declared
 from gordon_shell.blueprints import DEPLOY_PREFIX
@@ -265,13 +266,17 @@ class DeployStore(StoreDoor):
         expected_revision: int,
         superseded: Marker | None,
         deployed: tuple[Deployed, ...] = (),
+        *,
+        verified: Verified | None = None,
     ) -> Outcome:
         """Name a container in ACTIVE."""
         self._deploys.step()
-        self._deploys.court.activates(self._deploys.name, (app, service), declared, expected_revision, superseded)
+        self._deploys.court.activates(self._deploys.name, (app, service), declared, expected_revision, superseded, verified)
 
         def act() -> Outcome:
-            return self._deploys.world.disk.activate(app, service, declared, expected_revision, superseded, deployed)
+            return self._deploys.world.disk.activate(
+                app, service, declared, expected_revision, superseded, deployed, verified=verified
+            )
 
         with self._deploys.keeping_the_light(f"activate {declared.container_id}"):
             return self._writes(f"activate {declared.container_id} as revision {declared.revision}", act)

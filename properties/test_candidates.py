@@ -1,28 +1,22 @@
-"""C1 to C3, each a named test, in worlds in which the real Deployer and the real Reconciler meet everything that can go wrong.
-
-The laws for deploys that are broken by hand are tried here as well, each found by the invariant that names its fault.
-"""
+"""C1 to C3, each a named test, in worlds in which the real Deployer and the real Reconciler meet everything that can go wrong."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-import gordon_core
 from gordon_core.stages import Stage
 from gordon_shell.sqlite_store import SqliteStore
-from properties.deploy_mutants import MUTANTS, DeployMutant, tried
 from properties.deploy_voyage import DeployFleet, DeployVoyage, deploy_course, failure_of
 
-CORE = Path(gordon_core.__file__).parent
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 SEEDS = {"dev": 60, "ci": 150, "nightly": 100_000}
 NEVER = {Stage.UNCHECKED, Stage.UNGRANTED, Stage.NAMELESS, Stage.FRESH}
 """No deploy of these worlds asks for what these are about, and none may come to NAMELESS."""
 RARE = {
     Stage.UNPUBLISHED, Stage.TIDYING, Stage.CROWDED, Stage.IMAGELESS, Stage.OLD_ROUTED_IN_VAIN, Stage.STARTING_IN_VAIN,
-    Stage.OUTRUN, Stage.UNCREATED_IN_VAIN, Stage.UNJOURNALLED_IN_VAIN, Stage.IMAGE_UNREAD, Stage.OLD_UP_IN_VAIN, Stage.VOUCHING,
-    Stage.CONTESTED, Stage.CONTESTED_IN_VAIN,
+    Stage.OUTRUN, Stage.UNCREATED_IN_VAIN, Stage.UNJOURNALLED_IN_VAIN, Stage.IMAGE_UNREAD, Stage.OLD_UP_IN_VAIN, Stage.CONTESTED,
+    Stage.CONTESTED_IN_VAIN, Stage.NAMES_UNREAD,
 }  # fmt: skip
 """What needs more luck than a few worlds have; the tests of the core hold each of them."""
 
@@ -85,19 +79,3 @@ def test_deploys_hold_on_a_real_disk(seed: int, tmp_path: Path) -> None:
     """All judges, with SQLite in the place of the store in memory."""
     store = SqliteStore.open(tmp_path / "state.db", create=True)
     assert failure_of(DeployVoyage(deploy_course(seed), disk=store)) is None
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.name)
-def test_a_broken_law_for_deploys_fails_by_the_invariant_that_names_its_fault(mutant: DeployMutant) -> None:
-    """In the simulated world, within a bounded number of seeds."""
-    found = tried(mutant)
-    assert found.words.startswith(f"{mutant.invariant}: "), f"{found.words}; {found.told}"
-
-
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda each: each.name)
-def test_every_broken_law_for_deploys_is_one_of_the_core_as_it_is(mutant: DeployMutant) -> None:
-    """Its text is in the core, exactly once, and what it makes of it is Python."""
-    broken = mutant.broken(CORE)
-    compile(broken, mutant.module, "exec")
-    assert (CORE / mutant.module).read_text(encoding="utf-8") != broken
-    assert {"C1", "C2", "C3"} <= {each.invariant for each in MUTANTS}

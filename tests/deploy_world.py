@@ -398,6 +398,9 @@ class DeployWorld:
         if step.superseded is not None:
             self.markers[step.superseded.container_id] = step.superseded
         self.markers.pop(step.declared.container_id, None)
+        if step.verified is not None:
+            known = self.memories.get(step.declared.container_id, NOTHING)
+            self.memories[step.declared.container_id] = evolve(known, verified=step.verified)
         return DONE
 
     def _recovery_step(self, step: Effect) -> Outcome:  # noqa: C901, PLR0912 - an arm for each kind of effect

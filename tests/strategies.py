@@ -321,7 +321,9 @@ def takens() -> SearchStrategy[Taken]:
         st.builds(AwaitRunning, ids, seconds),
         st.builds(Delay, gens, started_ats, seconds),
         st.builds(Watch, gens, started_ats, seconds),
-        st.builds(Activate, apps, services, declareds(), st.none() | declareds(), st.none() | supersededs()),
+        st.builds(
+            Activate, apps, services, declareds(), st.none() | declareds(), st.none() | supersededs(), st.none() | verifieds()
+        ),
         st.builds(Rename, ids, texts),
         st.builds(GiveUp, st.sampled_from(Why), ids, texts),
     )
@@ -359,4 +361,5 @@ def deployments(draw: st.DrawFn) -> Deployment:
         draw(seconds),
         clashes=draw(_tuples(st.tuples(apps, services))),
         dossier=draw(st.builds(Dossier, st.none() | seen(), _tuples(texts))),
+        policy_on_record=draw(policies()),
     )

@@ -19,7 +19,7 @@ from tests.deploy_shell import Deploys, prepared
 from tests.deploys import SECRET
 from tests.shell_worlds import HTTP, Shell
 
-FIRST = "shop/web: deployed container c00000000001, revision 1, routed to 80/tcp at 32768; 9 steps in 1 s\n"
+FIRST = "shop/web: deployed container c00000000001, revision 1, routed to 80/tcp at 32768; 8 steps in 1 s\n"
 
 
 def test_the_first_deploy_makes_the_state_and_the_service(deploys: Deploys) -> None:
@@ -81,7 +81,7 @@ def test_steps_are_told_on_a_terminal_as_they_are_taken(deploys: Deploys) -> Non
     lines = said.err.splitlines()
     assert "shop/web: create container gordon-shop-web-new for revision 1: done" == lines[0]
     assert "shop/web: rename it to gordon-shop-web: done" == lines[-1]
-    assert 9 == len(lines)
+    assert 8 == len(lines)
 
 
 def test_a_worker_is_told_ready_by_time(deploys: Deploys) -> None:
@@ -291,16 +291,20 @@ As seen at 2026-01-01 00:00:02Z:
     new:   image and environment PASSWORD
     why:   there is no candidate yet
     now:   create container gordon-shop-web-new for revision 2 \
-(on fail: its container could not be created; the old container stays routed)
-    then:  write the candidate down in the journal (on fail: the state could not be written; the old container stays routed)
-    then:  start the candidate (on fail: its container could not be started; the old container stays routed)
-    then:  probe 80/tcp at a new port for up to 30 s (on fail: it was not ready in time; the old container stays routed)
-    then:  name container (new) in ACTIVE as revision 2 with 80/tcp at a new port and mark c00000000001 for retirement \
-(on fail: the state could not be written; the old container stays routed)
-    then:  remember it as verified \
-(on fail: it was named in ACTIVE, and then did not serve; it is switched back to the old container)
-    then:  publish 80/tcp at a new port (on fail: it could not be published; it is switched back to the old container)
-    then:  watch it serve for 2 s (on fail: it ended right after it was published; it is switched back to the old container)
+(on fail: its container could not be created; the old container serves on)
+    then:  write the candidate down in the journal \
+(on fail: the state could not be written; the candidate is removed; the old container serves on)
+    then:  start the candidate \
+(on fail: its container could not be started; the candidate is removed; the old container serves on)
+    then:  probe 80/tcp at a new port for up to 30 s \
+(on fail: it was not ready in time; the candidate is stopped and removed; the old container serves on)
+    then:  name container (new) in ACTIVE as revision 2 with 80/tcp at a new port, remember it as verified and \
+mark c00000000001 for retirement \
+(on fail: the state could not be written; the candidate is stopped and removed; the old container serves on)
+    then:  publish 80/tcp at a new port (on fail: it could not be published; the old container is named in ACTIVE again; \
+the candidate is stopped and removed; the old container serves on)
+    then:  watch it serve for 2 s (on fail: it ended right after it was published; the old container is named in ACTIVE again; \
+the route is withdrawn; the candidate is removed; the old container is probed and published again)
     then:  the old container: retire it: stop, with 10 s to stop in; remove it, and keep its volumes; release its port claims; \
 drop its marker
     then:  rename it to gordon-shop-web
@@ -317,7 +321,7 @@ def test_a_dry_run_before_there_is_a_state_makes_none(deploys: Deploys) -> None:
     said = deploys.deploy("shop:1", "--dry-run")
     assert (0, "") == (said.code, said.err)
     assert "> shop/web (no container): not routed\n" in said.out
-    assert "(on fail: it was not ready in time; nothing serves, as before)" in said.out
+    assert "(on fail: it was not ready in time; the candidate is stopped and removed; nothing serves, as before)" in said.out
     assert not deploys.shell.path.exists()
 
 
@@ -334,8 +338,9 @@ def test_a_dry_run_of_a_downtime_says_who_is_started_again(deploys: Deploys) -> 
     out = deploys.deploy("shop:2", "--downtime", "--dry-run").out
     assert "    then:  the old container: withdraw its route (on fail: " in out
     assert "    then:  the old container: stop it, with 10 s to stop in (on fail: " in out
-    assert "must not run at once; the old container is published again)\n" in out
-    assert "(on fail: it was not ready in time; the old container is started again)\n" in out
+    assert "must not run at once; the candidate is removed; the old container is probed and published again)\n" in out
+    back = "the candidate is stopped and removed; the old container is started, probed and published again"
+    assert f"(on fail: it was not ready in time; {back})\n" in out
 
 
 def test_a_dry_run_of_what_would_fail_says_why_and_what_would_help(deploys: Deploys) -> None:

@@ -12,7 +12,7 @@ from gordon_core.deploy_forecast import ASSUMED_ID, assume_deploy, forecast_depl
 from gordon_core.deploy_planner import MOST_STEPS, decide_deploy
 from gordon_core.deployment import Deployment
 from gordon_core.effects import DONE, DropCandidate, Effect, Remove, RemoveCandidate, StopCandidate
-from gordon_core.memory import NOTHING
+from gordon_core.memory import NOTHING, Memory
 from gordon_core.observation import Container, Exit, Gone, Health, HealthStatus, Port, PortBinding, Status, Unread
 from gordon_core.stages import Stage
 from tests.core_examples import NEW_ID, OLD, OLD_ID, SILENT, WEB_ID, left_behind
@@ -42,7 +42,7 @@ from tests.deploy_examples import (
 from tests.strategies import deployments
 
 UP = ["Create", "Journal", "StartCandidate"]
-SWITCH = ["Activate", "RecordVerified", "Publish", "Watch"]
+SWITCH = ["Activate", "Publish", "Watch"]
 RETIRE = ["Retire", "Remove", "ReleaseClaims", "DropMarker"]
 
 
@@ -79,7 +79,7 @@ def test_what_bears_no_name_frees_none(look: Gone | Unread) -> None:
 
 def test_the_other_roads() -> None:
     assert [*UP, "Probe", *SWITCH, "Rename"] == road(first)
-    assert [*UP, "AwaitHealth", "Probe", *SWITCH] == road(but(image=CHECKED))[:9]
+    assert [*UP, "AwaitHealth", "Probe", *SWITCH] == road(but(image=CHECKED))[:8]
     assert [*UP, "Delay", "Activate"] == road(wanting(WORKER))[:5]
     assert ["Create", "Journal", "Withdraw", "Stop", "StartCandidate", "Probe"] == road(wanting(FIXED))[:6]
     assert [] == road(but(changed=()))
@@ -110,7 +110,6 @@ def test_it_says_why_it_would_fail_step_by_step() -> None:
         ("StartCandidate", Why.UNSTARTED),
         ("Probe", Why.UNREADY),
         ("Activate", Why.STORE),
-        ("RecordVerified", Why.UNSERVED),
         ("Publish", Why.UNPUBLISHED),
         ("Watch", Why.DIED),
         *((each, None) for each in [*RETIRE, "Rename"]),
@@ -227,9 +226,12 @@ def test_after_it_went_back_active_names_the_former_and_the_journal_the_candidat
     assert (WEB_ID, False) == (getattr(unjournalled.subject.declared, "container_id", ""), unjournalled.journalled)
 
 
-def test_what_active_names_anew_stands_in_no_journal_and_nothing_is_remembered_of_it() -> None:
+def test_what_active_names_anew_stands_in_no_journal_and_what_was_verified_is_all_that_is_remembered_of_it() -> None:
+    step = decide_deploy(EXEMPLARS[Stage.READY]).step
+    assert isinstance(step, Activate)
     active = made(EXEMPLARS[Stage.READY], going)
-    assert (False, NOTHING) == (active.journalled, active.subject.memory)
+    assert (False, Memory(verified=step.verified)) == (active.journalled, active.subject.memory)
+    assert NOTHING == assume_deploy(EXEMPLARS[Stage.READY], evolve(step, verified=None)).subject.memory
 
 
 def test_an_image_is_assumed_to_be_one() -> None:

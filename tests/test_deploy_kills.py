@@ -1,11 +1,12 @@
 """A deploy that is killed at any moment: what served goes on serving, recovery tidies up, and the next deploy goes well."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import pytest
 
 from gordon_core.blueprint import Blueprint
-from gordon_core.effects import DONE
+from gordon_core.effects import DONE, Fault, Refused
 from gordon_core.observation import SeenAs, Status, seen_as
 from gordon_shell.crew import InlineCrew, Job
 from gordon_shell.errors import StoreError
@@ -63,11 +64,31 @@ def test_the_next_deploy_goes_well_without_a_pass_in_between_too(number: int) ->
     assert ([], "shop:3", True) == (site.troubles, site.active(), site.is_settled())
 
 
+@pytest.mark.parametrize("took_effect", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("number", range(1, MOST_COMMANDS))
+def test_killed_on_its_way_back_at_any_command_what_served_all_along_is_not_withdrawn(number: int, *, took_effect: bool) -> None:
+    """C3: it was named in ACTIVE, and could not be published; what ACTIVE then names again is verified as of that moment."""
+    site = Site()
+    site.serving("shop:1")
+    site.watch()
+    site.faults.plan("router.publish", Refused("no", Fault.ROUTER))
+    site.faults.kill_at = (number, took_effect)
+    with suppress(Killed):
+        site.deploy("shop:2")
+    site.faults.kill_at = None
+    site.faults.planned.clear()
+    site.restarted().run_pass()
+    site.check()
+    assert ([], ()) == (site.troubles, site.candidates())
+    assert site.deploy("shop:3").is_well
+    assert ([], "shop:3", True) == (site.troubles, site.active(), site.is_settled())
+
+
 @pytest.mark.parametrize("is_exclusive", [False, True], ids=["beside", "downtime"])
 def test_every_command_of_a_deploy_is_tried_here(*, is_exclusive: bool) -> None:
     site, was_killed = killed_at(MOST_COMMANDS, took_effect=True, is_exclusive=is_exclusive)
     assert not was_killed
-    assert 12 <= site.faults.made < MOST_COMMANDS
+    assert 11 <= site.faults.made < MOST_COMMANDS
 
 
 # --- recovery, with nothing but a journal ---------------------------------------------------------------------------------

@@ -147,20 +147,20 @@ def test_a_route_that_never_left_the_former_is_not_withdrawn(event: Event, numbe
 
 def test_what_dies_while_it_is_watched_is_switched_back_and_told_as_a_failure() -> None:
     world = replacing(WANTED)
-    watch = 7
+    watch = 6
     told = verdict(world.run(events={watch: Event.CANDIDATE_DIES}))
     assert told.failure is not None
     assert told.failure.switched_back
     assert ("old", 3) == (told.container_id, told.revision)
-    assert ["Create", "Journal", "StartCandidate", "Probe", "Activate", "RecordVerified", "Publish", "GiveUp", "Journal"] == [
-        each.__name__ for each in steps_of(world)[:9]
+    assert ["Create", "Journal", "StartCandidate", "Probe", "Activate", "Publish", "GiveUp", "Journal"] == [
+        each.__name__ for each in steps_of(world)[:8]
     ]
 
 
 def test_a_router_that_falls_silent_after_the_switch_costs_neither_container() -> None:
     """P2: what may be routed is not stopped, and recovery takes the route from it once the router is heard again."""
     world = replacing(WANTED)
-    decision = world.run({6: Fate.UNHEARD}, {7: Event.DEAF})
+    decision = world.run({5: Fate.UNHEARD}, {6: Event.DEAF})
     failure = verdict(decision).failure
     assert failure is not None
     assert ("new-1", {"new-1"}) == (failure.left, world.journal)
@@ -179,7 +179,7 @@ def test_a_candidate_that_was_never_published_goes_although_the_router_is_silent
 
 def test_a_silent_router_does_not_undo_what_was_watched() -> None:
     world = replacing(WANTED)
-    decision = world.run(events={8: Event.DEAF})
+    decision = world.run(events={7: Event.DEAF})
     assert (Stage.DEPLOYED, None) == (decision.stage, verdict(decision).failure)
     world.heal()
     world.recover()
@@ -189,14 +189,14 @@ def test_a_silent_router_does_not_undo_what_was_watched() -> None:
 def test_nobody_goes_back_to_a_container_that_could_not_be_read() -> None:
     """It may have been removed already, as here."""
     world = replacing(FIXED)
-    decision = world.run({7: Fate.CONFLICT}, {11: Event.MUTE})
+    decision = world.run(events={10: Event.MUTE})
     assert (Stage.DEPLOYED, "new-1") == (decision.stage, world.serving())
 
 
 def test_a_withdrawal_before_the_switch_proves_nothing_after_it() -> None:
     """P3: the router falls silent after the new container was published; nothing is started while that may be routed."""
     world = replacing(FIXED)
-    world.run(events={9: Event.DEAF})
+    world.run(events={8: Event.DEAF})
     assert world.active is not None
     assert set() == world.journal - {"new-1"}
     world.heal()
@@ -206,7 +206,7 @@ def test_a_withdrawal_before_the_switch_proves_nothing_after_it() -> None:
 
 def test_the_first_deploy_of_a_service_that_does_not_come_to_serve_is_a_failure() -> None:
     world = DeployWorld(WANTED)
-    decision = world.run({6: Fate.ROUTER})
+    decision = world.run({5: Fate.ROUTER})
     failure = verdict(decision).failure
     assert failure is not None
     assert GiveUp in steps_of(world)

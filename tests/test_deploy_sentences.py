@@ -21,11 +21,17 @@ from gordon_core.deploy_effects import (
     Watch,
     Why,
 )
-from gordon_core.deploy_sentences import step_in_words
+from gordon_core.deploy_planner import decide_deploy
+from gordon_core.deploy_sentences import end_in_words, step_in_words
+from gordon_core.deployment import Deployment
 from gordon_core.effects import DropCandidate, RemoveCandidate, Start, StopCandidate
+from gordon_core.memory import Verified
+from gordon_core.observation import Health, HealthStatus
 from gordon_core.stages import Stage
 from tests.core_examples import DECLARED, GENERATION, NEW_ID, OLD, STARTED
+from tests.deploy_examples import EXEMPLARS, but, deaf, deploying, first, going, own, until
 
+sick = own(health=Health(HealthStatus.UNHEALTHY))
 NEW = evolve(DECLARED, container_id=NEW_ID, revision=4)
 WORDS: list[tuple[DeployStep, str]] = [
     (Pull("shop:v2"), "fetch image shop:v2"),
@@ -40,6 +46,15 @@ WORDS: list[tuple[DeployStep, str]] = [
     (
         Activate("shop", "web", NEW, DECLARED, OLD),
         "name container c4nd1da7ec4n in ACTIVE as revision 4 with 80/tcp at 32768 and mark 9bd01e55c0aa for retirement",
+    ),
+    (
+        Activate("shop", "web", NEW, DECLARED, OLD, Verified(STARTED, NEW.binds, 4)),
+        "name container c4nd1da7ec4n in ACTIVE as revision 4 with 80/tcp at 32768, remember it as verified and \
+mark 9bd01e55c0aa for retirement",
+    ),
+    (
+        Activate("shop", "web", NEW, DECLARED, None, Verified(STARTED, NEW.binds, 4)),
+        "name container c4nd1da7ec4n in ACTIVE as revision 4 with 80/tcp at 32768 and remember it as verified",
     ),
     (
         Activate("shop", "web", evolve(NEW, ports=(), binds=()), None, None),
@@ -62,6 +77,23 @@ def test_a_step_reads_aloud(step: DeployStep, words: str) -> None:
 
 def test_every_step_that_only_deploys_have_is_said_here() -> None:
     assert set(get_args(DeployEffect)) <= {type(each) for each, _ in WORDS}
+
+
+@pytest.mark.parametrize(
+    ("deployment", "words"),
+    [
+        (EXEMPLARS[Stage.FAILED], "failed; the old container serves on"),
+        (deploying(first, but(cancelled="by hand"), going), "failed; nothing serves, as before"),
+        (deploying(deaf, going), "failed; recovery goes on with the old container"),
+        (deploying(first, until(Stage.UNWATCHED), sick, going), "failed; recovery goes on with the new container"),
+        (EXEMPLARS[Stage.DEPLOYED], "deployed"),
+        (EXEMPLARS[Stage.UNALTERED], Stage.UNALTERED.value),
+    ],
+)
+def test_of_a_deploy_that_failed_it_is_said_what_it_leaves(deployment: Deployment, words: str) -> None:
+    decision = decide_deploy(deployment)
+    assert decision.is_over
+    assert words == end_in_words(decision)
 
 
 def test_the_sentence_of_each_stage_and_reason_is_its_own_and_a_clause() -> None:

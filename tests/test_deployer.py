@@ -13,17 +13,18 @@ from gordon_core.deploy_forecast import forecast_deploy
 from gordon_core.deploy_planner import DeployDecision
 from gordon_core.effects import Fault, Outcome, Refused, Unknown
 from gordon_core.grants import HostPolicy, Overrides, Scope
+from gordon_core.memory import Memory
 from gordon_core.observation import Bind, Gone, Port
 from gordon_core.policy import DEFAULT_POLICY
 from gordon_core.snapshot import HttpCheck, Intent
 from gordon_core.stages import Stage
 from gordon_shell.deploy_executor import DEFAULT_LIMITS, Limits
 from gordon_shell.deployer import Deployer
-from gordon_shell.errors import BusyError, StoreError, UsageError
+from gordon_shell.errors import BusyError, EngineError, StoreError, UsageError
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.memory.images import SimulatedImage
 from gordon_shell.ports import HTTP_LABEL, OWNER_LABELS, Details
-from tests.deploy_sites import CHECK, CHECKED, Site, exclusive
+from tests.deploy_sites import CHECK, CHECKED, Site, done, exclusive
 from tests.hosts import HTTP, no_policy, settled
 
 SECRET = "hunter22"  # noqa: S105 - it is to be found nowhere
@@ -204,6 +205,16 @@ def test_a_label_that_is_no_http_check_is_an_error_before_anything_is_done(site:
     assert [] == site.calls.commands()
 
 
+def test_that_of_an_image_that_must_be_fetched_is_found_wrong_once_it_is_here_and_what_serves_is_not_touched(site: Site) -> None:
+    old = site.serving("shop:1")
+    own = Blueprint("scratch", labels=((HTTP_LABEL, "up"),))
+    site.engine.images.serve("far:1", SimulatedImage("sha256:far", own=own, ports=(HTTP,)))
+    with pytest.raises(UsageError, match=r"'up' is no HTTP check for image far:1, in its label gordon\.http,"):
+        site.deploy("far:1")
+    assert ["engine.pull far:1"] == site.calls.commands()
+    assert (old, {"shop/web": (32768,)}) == (site.declared("web").container_id, site.routes())
+
+
 def test_options_that_equal_what_the_image_has_change_nothing(site: Site) -> None:
     own = Blueprint("scratch", ("serve",), environment=(Variable("TIER", "one"),), labels=(("maker", "tests"),))
     site.engine.images.add("shop:6", SimulatedImage("sha256:6", own=own, ports=(HTTP,)))
@@ -216,6 +227,15 @@ def test_what_the_host_policy_sets_is_not_made_a_part_of_active(site: Site) -> N
     policy = HostPolicy((Scope(recovery=Overrides(free_failures=9)),))
     assert Deployer(site.ports, lambda: policy).deploy("shop", "web", Blueprint("shop:2")).is_well
     assert DEFAULT_POLICY == site.declared("web").policy
+    on_record = evolve(DEFAULT_POLICY, free_failures=2)
+    found = site.declared("web")
+    done(lambda: site.store.activate("shop", "web", evolve(found, revision=3, policy=on_record), 2, None))
+    site.image("shop:4", Behaviour(exits_after_s=1.0, exit_code=1))
+    assert Deployer(site.ports, lambda: policy).deploy("shop", "web", Blueprint("shop:3")).is_well
+    assert (4, on_record) == (site.declared("web").revision, site.declared("web").policy)
+    back = Deployer(site.ports, lambda: policy).deploy("shop", "web", Blueprint("shop:4"))
+    assert (6, False) == (back.revision, back.is_well)
+    assert on_record == site.declared("web").policy
 
 
 def test_what_the_host_does_not_grant_is_not_created(site: Site) -> None:
@@ -316,16 +336,16 @@ def test_no_value_of_the_environment_leaves_in_the_words_of_others(site: Site) -
 
 def test_lines_that_cannot_be_read_are_no_failure_of_the_deploy(site: Site) -> None:
     site.serving("shop:1")
-    site.image("shop:2", Behaviour(exits_after_s=0.0))
-    site.faults.plan("engine.logs", StoreError("no"), times=0)
+    site.image("shop:2", Behaviour(exits_after_s=0.0, says=("a line",)))
+    site.faults.plan("engine.logs", EngineError("no"))
     verdict = site.deploy("shop:2")
     assert verdict.failure is not None
-    assert (Why.ENDED, ()) == (verdict.failure.why, verdict.failure.lines)
+    assert (Why.ENDED, (), 0) == (verdict.failure.why, verdict.failure.lines, site.faults.planned[0].left)
 
 
 STEPS = (
-    "engine.create", "store.journal", "engine.start", "prober.probe", "store.activate", "store.save_memory", "router.publish",
-    "engine.rename", "engine.remove", "store.drop_marker",
+    "engine.create", "store.journal", "engine.start", "prober.probe", "store.activate", "router.publish", "engine.rename",
+    "engine.remove", "store.drop_marker",
 )  # fmt: skip
 OUTCOMES = {
     "refused": (Refused("no", Fault.WORKLOAD), False),
@@ -352,8 +372,6 @@ def test_whichever_step_fails_in_whichever_way_one_generation_serves(
     verdict = site.deploy(wanted("shop:2"))
     site.faults.planned.clear()
     assert [] == site.troubles
-    if call == "store.save_memory":
-        site.calls.clear()  # what could not be written of its verification is lost with this process, and done again
     assert ("shop:2" if verdict.is_well else "shop:1") == site.active()
     site.restarted().run_pass()
     assert {"shop/web"} == set(site.routes())
@@ -401,6 +419,23 @@ def test_a_store_that_falls_silent_in_between_is_no_evidence(site: Site) -> None
     assert ("shop:1", {"shop/web": (32768,)}) == (site.active(), site.routes())
     site.restarted().run_pass()
     assert site.deploy("shop:3").is_well
+
+
+def test_what_the_store_refuses_to_remember_hides_not_what_it_took_as_verified(site: Site) -> None:
+    """C3: the old container has a history, which cannot be written while the deploy comes back to it."""
+    old = site.serving("shop:1")
+    verified = site.memory("web").verified
+    site.store.save_memory("shop", "web", old, Memory(failures=1, charged="s", verified=verified))
+    site.faults.plan("store.save_memory", Refused("the disk is full", Fault.STORE), times=99)
+    site.faults.plan("router.publish", Refused("no", Fault.ROUTER))
+    site.watch()
+    failure = site.deploy("shop:2").failure
+    assert failure is not None
+    assert (Why.UNPUBLISHED, "shop:1", []) == (failure.why, site.active(), site.troubles)
+    assert site.faults.planned[0].left < 98
+    assert ([], {"gordon-shop-web": "running"}) == (site.calls.of("router.withdraw"), site.names())
+    assert verified is not None
+    assert (1, evolve(verified, revision=3)) == (site.memory("web").failures, site.memory("web").verified)
 
 
 def test_a_listener_that_fails_ends_the_deploy_cleanly_and_its_fault_is_raised(site: Site) -> None:

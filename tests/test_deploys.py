@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 
-from gordon_core import deploy_evidence, deploy_facts, deploys
+from gordon_core import deploy_evidence, deploy_facts, deploys, evidence, facts
 from gordon_core.blueprint import HealthCheck, Mode, Publication, Readiness
 from gordon_core.deploy_effects import (
     Activate,
@@ -32,11 +32,12 @@ from gordon_core.effects import (
     Generation,
     Probe,
     Publish,
-    RecordVerified,
     Result,
     Withdraw,
 )
-from gordon_core.observation import Gone, Health, HealthStatus, Port, RouteUnread, Status, Unread
+from gordon_core.memory import Verified
+from gordon_core.observation import Gone, Health, HealthStatus, Port, RouteSeen, RouteUnread, Status, Unread
+from gordon_core.policy import Policy
 from gordon_core.snapshot import Superseded
 from gordon_core.stages import Stage
 from tests.core_examples import BIND, DEAF, GENERATION, HTTP, NEW_ID, OLD_ID, SILENT, STARTED, WEB_ID, left_behind, running
@@ -55,8 +56,10 @@ from tests.deploy_examples import (
     STORELESS,
     WANTED,
     WORKER,
+    Change,
     but,
     contested,
+    course,
     crowded,
     dead,
     deploying,
@@ -68,6 +71,7 @@ from tests.deploy_examples import (
     own,
     serving,
     then,
+    unread,
     until,
     wanting,
 )
@@ -88,6 +92,7 @@ GIVEN_UP = {
     Stage.IMAGELESS: Why.ABSENT,
     Stage.UNCHECKED: Why.UNCHECKED,
     Stage.UNGRANTED: Why.UNGRANTED,
+    Stage.NAMES_UNREAD: Why.ENGINE,
     Stage.NAMELESS: Why.NAMELESS,
     Stage.UNCREATED_IN_VAIN: Why.UNCREATED,
     Stage.UNJOURNALLED_IN_VAIN: Why.STORE,
@@ -220,28 +225,63 @@ def test_it_goes_back_to_the_former_under_a_new_revision_with_the_candidate_in_t
     assert EXEMPLARS[Stage.BACKING_OUT].journalled
 
 
-def test_it_vouches_for_the_execution_that_was_verified_before() -> None:
-    step = decide_deploy(EXEMPLARS[Stage.VOUCHING]).step
-    assert RecordVerified(Generation("shop", "web", WEB_ID, 5), STARTED, (BIND,)) == step
+def test_what_the_host_policy_sets_holds_and_is_written_neither_forth_nor_back() -> None:
+    on_record, applied = Policy(free_failures=2), Policy(free_failures=9, readiness_s=7.0)
+    named = evolve(GOOD_DEPLOY.subject.declared, policy=applied)
+    ready = deploying(but(policy_on_record=on_record), serving(declared=named), until(Stage.READY))
+    leaving = made(ready, until(Stage.UNWATCHED), dead, until(Stage.BACKING_OUT))
+    for each in (ready, leaving):
+        step = decide_deploy(each).step
+        assert isinstance(step, Activate)
+        assert on_record == step.declared.policy
+        after = going(each).subject.declared
+        assert after is not None
+        assert applied == after.policy
+
+
+def test_active_remembers_the_execution_that_answered_in_the_same_step() -> None:
+    for change in (wanting(WANTED), wanting(WORKER), first):
+        ready = deploying(change, until(Stage.READY))
+        step = decide_deploy(ready).step
+        assert isinstance(step, Activate)
+        assert Verified("assumed", step.declared.binds, step.declared.revision) == step.verified
+        assert evidence.is_verified(going(ready).subject)
+
+
+def test_going_back_keeps_what_was_verified_under_the_new_revision() -> None:
+    step = decide_deploy(EXEMPLARS[Stage.BACKING_OUT]).step
+    assert isinstance(step, Activate)
+    assert Verified(STARTED, (BIND,), 5) == step.verified
+    assert evidence.is_verified(going(EXEMPLARS[Stage.BACKING_OUT]).subject)
+
+
+def test_where_the_route_never_left_it_nothing_is_withdrawn_or_probed_when_it_went_back() -> None:
+    """C3."""
+    back = made(EXEMPLARS[Stage.UNPUBLISHED], going, going, going)
+    assert WEB_ID == getattr(back.subject.declared, "container_id", "")
+    assert facts.serves(back.subject)
+    assert ["StopCandidate", "RemoveCandidate", "DropCandidate", "NoneType"] == [
+        type(each.step).__name__ for each in course(back, going)
+    ]
+
+
+@pytest.mark.parametrize("verified", [None, Verified(STARTED, (BIND,), 2)], ids=["never", "as of another revision"])
+def test_what_was_not_verified_before_is_not_when_it_went_back(verified: Verified | None) -> None:
+    unverified = deploying(serving(memory=evolve(GOOD_DEPLOY.subject.memory, verified=verified)), until(Stage.UNWATCHED))
+    step = decide_deploy(made(unverified, dead, going, going)).step
+    assert isinstance(step, Activate)
+    assert (WEB_ID, None) == (step.declared.container_id, step.verified)
 
 
 @pytest.mark.parametrize(
     "change",
-    [
-        serving(seen=running("2026-11-30T06:59:58Z")),
-        serving(seen=running(host_port=40000)),
-        serving(seen=Unread(SILENT)),
-        then(RecordVerified(Generation("shop", "web", WEB_ID, 5), STARTED, (BIND,)), STORELESS),
-    ],
-    ids=["restarted", "at other binds", "unread", "in vain already"],
+    [old(started_at="2026-11-30T06:59:58Z"), old(ports=running(host_port=40000).ports)],
+    ids=["restarted", "at other binds"],
 )
-def test_it_vouches_for_no_other_execution_and_only_once(change: object) -> None:
-    assert Stage.VOUCHING is not stage(made(EXEMPLARS[Stage.VOUCHING], change))  # type: ignore[arg-type]
-
-
-def test_it_vouches_for_nothing_where_nothing_was_verified() -> None:
-    unverified = deploying(serving(memory=evolve(GOOD_DEPLOY.subject.memory, verified=None)), until(Stage.UNWATCHED))
-    assert Stage.VOUCHING is not stage(made(unverified, dead, going, going, going))
+def test_what_was_verified_proves_nothing_of_another_execution_or_of_other_binds(change: Change) -> None:
+    back = made(EXEMPLARS[Stage.BACKING_OUT], change, going)
+    assert not evidence.is_verified(back.subject)
+    assert Probe in {type(each.step) for each in course(back, going)}
 
 
 # --- what must not go on -------------------------------------------------------------------------------------------------
@@ -264,13 +304,13 @@ def test_a_router_that_cannot_be_read_is_in_the_way_only_of_what_is_to_be_publis
 
 
 def test_an_image_is_fetched_three_times_each_a_little_later_if_the_registry_is_out_of_reach() -> None:
-    waits, deployment = [], deploying(but(image=Gone()))
-    while isinstance(step := decide_deploy(deployment).step, Pull):
-        assert "shop:v2" == step.image
-        waits.append(step.after_s)
-        deployment = took(deployment, step, REGISTRYLESS)
-    assert [0.0, 1.0, 2.0] == waits
-    assert (Why.UNREACHED, "connection refused") == reason(deployment)
+    fetched = []
+    for each in course(deploying(but(image=Gone())), failing(REGISTRYLESS)):
+        if not isinstance(each.step, Pull):
+            assert (Why.UNREACHED, "connection refused") == reason(each.deployment)
+            break
+        fetched.append((each.step.image, each.step.after_s))
+    assert [("shop:v2", 0.0), ("shop:v2", 1.0), ("shop:v2", 2.0)] == fetched
 
 
 def test_an_image_that_there_is_not_is_not_fetched_again() -> None:
@@ -370,6 +410,7 @@ def test_words_of_whoever_said_no_are_kept() -> None:
         Stage.UNLISTED: SILENT,
         Stage.IMAGE_UNREAD: SILENT,
         Stage.UNGRANTED: "/dev/fuse is not granted",
+        Stage.NAMES_UNREAD: SILENT,
         Stage.NAMELESS: f"{NEW_NAME} and {NEXT_NAME}",
         Stage.UNCREATED_IN_VAIN: "it broke",
         Stage.UNJOURNALLED_IN_VAIN: "the disk is full",
@@ -419,11 +460,7 @@ def test_a_candidate_that_does_not_run_holds_no_port() -> None:
 
 
 def test_the_old_one_yields_at_the_last_moment_and_comes_back_after_the_candidate_went() -> None:
-    names = []
-    deployment = made(EXEMPLARS[Stage.EVICTING])
-    while (step := decide_deploy(deployment).step) is not None:
-        names.append(type(step).__name__)
-        deployment = made(deployment, going)
+    names = [type(each.step).__name__ for each in course(EXEMPLARS[Stage.EVICTING], going) if each.step is not None]
     assert ["StopCandidate", "RemoveCandidate", "DropCandidate", "RecordAttempt", "Start"] == names[:5]
     assert "Publish" == names[-1]
 
@@ -506,6 +543,14 @@ def test_a_candidate_goes_before_what_restores_the_old_one_is_waited_for() -> No
     assert [Stage.CLEARING, Stage.RESTORING] == [stage(withdrawn), stage(cleared)]
 
 
+def test_what_served_before_and_was_verified_serves_again_before_the_candidate_goes() -> None:
+    failed = made(EXEMPLARS[Stage.CLEARING], serving(route=RouteSeen()))
+    assert evidence.is_verified(failed.subject)
+    road = [(each.stage, type(each.step)) for each in course(failed, going)]
+    assert [(Stage.RESTORING, Probe), (Stage.RESTORING, Publish)] == road[:2]
+    assert Stage.CLEARING is road[2][0]
+
+
 AWAY = f"{CANONICAL}-{OLD_ID[:12]}"
 """The name of a superseded container that gave up its own."""
 
@@ -526,7 +571,16 @@ def test_the_canonical_name_is_freed_for_what_active_names() -> None:
     full = deploying(crowded, serving(superseded=(canonical,)), but(taken_names=(CANONICAL, NEW_NAME, NEXT_NAME)))
     assert [Rename(OLD_ID, AWAY), Rename(WEB_ID, CANONICAL)] == [decide_deploy(each).step for each in (full, made(full, going))]
     assert Stage.NAMELESS is stage(made(full, serving(superseded=())))
-    assert Stage.NAMELESS is stage(made(full, serving(superseded=(evolve(canonical, seen=Unread(SILENT)),))))
+
+
+def test_a_look_that_failed_does_not_make_its_names_somebody_elses() -> None:
+    """Whoever deploys is not told to remove what another look shows to be the service's own."""
+    full = deploying(but(taken_names=(CANONICAL, NEW_NAME, NEXT_NAME)))
+    left = left_behind(Unread(SILENT))(full.subject).candidates
+    for each in (unread, serving(candidates=left), serving(seen=Unread(SILENT))):
+        assert (Stage.NAMES_UNREAD, GiveUp(Why.ENGINE, "", SILENT)) == (stage(each(full)), decide_deploy(each(full)).step)
+    assert Stage.NAMELESS is stage(made(full, first, but(taken_names=full.taken_names)))
+    assert Stage.CROWDED is stage(deploying(crowded, serving(candidates=left)))
 
 
 def test_each_container_is_asked_once_to_give_up_its_name() -> None:
@@ -542,7 +596,7 @@ def test_that_nobody_can_look_is_no_sign_against_what_was_watched() -> None:
 
 
 def test_a_publication_that_failed_is_a_failure_also_without_a_way_back() -> None:
-    published = deploying(first, until(Stage.FINISHING), going, failing())
+    published = deploying(first, until(Stage.FINISHING), failing())
     assert (Why.UNPUBLISHED, "it broke") == reason(published)
 
 

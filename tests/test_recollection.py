@@ -178,6 +178,21 @@ def test_a_refusal_is_told_although_the_other_write_went_well() -> None:
     assert CHARGED == stored(store).memory
 
 
+def test_what_was_verified_is_learnt_by_what_is_held_and_by_nothing_else() -> None:
+    """A deploy has the store write it together with ACTIVE; what was refused before still waits to be written."""
+    store, again = filled(Memory(verified=Verified("s", (), 1))), Verified("s", (), 2)
+    recollection = Recollection(store)
+    recollection.learn("shop", "web", "web-1", again)
+    assert Verified("s", (), 1) == recollection.memory(stored(store), BOOT).verified
+    full(store)
+    recollection.keep(SUBJECT, remembering(CHARGED))
+    recollection.learn("shop", "web", "web-1", again)
+    assert evolve(CHARGED, verified=again) == recollection.memory(stored(store), BOOT)
+    store.fail_writes(None)
+    recollection.write_held({"shop"})
+    assert evolve(CHARGED, verified=again) == stored(store).memory
+
+
 def test_an_older_value_is_never_written_over_a_newer_one() -> None:
     """Between the moment that a held value is taken up and its write, a job may have written a newer one."""
     begun, go_on = threading.Event(), threading.Event()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gordon_core.effects import Done, Fault, Generation, Refused
-from gordon_core.memory import Memory
+from gordon_core.memory import Memory, Verified
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.codec import to_json
 from gordon_shell.errors import StoreError
@@ -115,6 +115,7 @@ class TestOneTransaction:
             "DELETE ON candidate",
             "INSERT ON deployed",
             "DELETE ON deployed",
+            "INSERT ON memory",
         ],
     )
     def test_an_activation_is_whole_or_not_at_all(self, path: Path, statement: str) -> None:
@@ -123,18 +124,22 @@ class TestOneTransaction:
                 store.activate("shop", "web", Declared(f"c{number}", number), number - 1, None, (revision(number),))
             store.mark("shop", "web", Marker("c11", 1.0, BINDS))
             store.journal("shop", "web", Journalled("c11", "gordon-shop-web-new"))
+            store.save_memory("shop", "web", "c11", Memory(failures=1))
             before = store.read(), store.deployed("shop", "web")
             with closing(connect(path, "mode=rw")) as other:
                 other.execute(f"CREATE TRIGGER fails BEFORE {statement} BEGIN SELECT RAISE(ABORT, 'no luck'); END")
             arguments = ("shop", "web", Declared("c11", 11), 10, Marker("c10"), (revision(11), revision(10)))
-            outcome = store.activate(*arguments)
+            verified = Verified("s", (), 11)
+            outcome = store.activate(*arguments, verified=verified)
             assert isinstance(outcome, Refused)
             assert (Fault.STORE, True) == (outcome.fault, "no luck" in outcome.reason)
             assert before == (store.read(), store.deployed("shop", "web"))
             with closing(connect(path, "mode=rw")) as other:
                 other.execute("DROP TRIGGER fails")
-            assert Done() == store.activate(*arguments)
-            assert (Stored("shop", "web", Intent.RUNNING, Declared("c11", 11), markers=(Marker("c10"),)),) == store.read()
+            assert Done() == store.activate(*arguments, verified=verified)
+            memory = Memory(failures=1, verified=verified)
+            expected = Stored("shop", "web", Intent.RUNNING, Declared("c11", 11), memory=memory, markers=(Marker("c10"),))
+            assert (expected,) == store.read()
             assert kept(*range(11, 1, -1)) == store.deployed("shop", "web")
 
     def test_a_service_goes_with_what_was_deployed_or_not_at_all(self, path: Path) -> None:
@@ -152,6 +157,19 @@ class TestOneTransaction:
                 assert isinstance(outcome, Refused)
                 assert (Fault.STORE, False) == (outcome.fault, SECRET in outcome.reason)
             assert () == store.read()
+
+
+class TestWhatWasVerified:
+    def test_a_memory_that_means_nothing_refuses_all_of_it(self, path: Path) -> None:
+        with closing(SqliteStore.open(path, create=True)) as store:
+            store.activate("shop", "web", DECLARED, 0, None)
+            store.save_memory("shop", "db", "c2", Memory(failures=1))
+            with closing(sqlite3.connect(path)) as other, other:
+                other.execute("UPDATE memory SET memory = '[]', service = 'web'")
+            outcome = store.activate("shop", "web", Declared("c2", 2), 1, None, verified=Verified("s", (), 2))
+            assert isinstance(outcome, Refused)
+            assert (Fault.STORE, True) == (outcome.fault, "cannot be written" in outcome.reason)
+            assert [DECLARED] == [each.declared for each in store.read()]
 
 
 class TestSecrets:

@@ -2,8 +2,11 @@
 
 import json
 
+from gordon_core.blueprint import Blueprint
+from gordon_core.effects import DONE
 from gordon_core.observation import Port
 from gordon_shell.memory.container import Behaviour
+from gordon_shell.memory.images import SimulatedImage
 from tests.shell_worlds import HTTP, Shell
 
 
@@ -91,6 +94,50 @@ def test_json_says_the_same(shell: Shell) -> None:
             "notes": [],
         }
     ]
+
+
+LABELS = {"gordon.app": "shop", "gordon.service": "web", "gordon.deploy": "t1", "gordon.revision": "2"}
+
+
+def leave(shell: Shell, name: str, labels: dict[str, str]) -> str:
+    """Leave a container as a deploy does that is killed when it has made it; return its ID."""
+    shell.engine.images.add("shop:2", SimulatedImage("sha256:2"))
+    assert DONE == shell.engine.create(name, Blueprint("shop:2"), labels)
+    return next(each.container_id for each in shell.engine.rows() if each.name == name)
+
+
+def test_what_a_deploy_made_and_did_not_come_to_write_down_is_told(shell: Shell) -> None:
+    shell.container("web-1", HTTP)
+    shell.adopted(web="web-1")
+    left = leave(shell, "gordon-shop-web-new", LABELS)
+    leave(shell, "by-hand", LABELS)
+    leave(shell, "gordon-shop-web-next", {"gordon.app": "shop", "gordon.service": "web"})
+    told = (
+        f"~ shop/web, left over from an interrupted deploy (gordon-shop-web-new, {left[:12]}): never started; "
+        "the next deploy of shop/web removes it"
+    )
+    assert [told, "1 service: 1 would be verified."] == shell.run("status").out.splitlines()[1:]
+    assert told in shell.run("status", "shop").out.splitlines()
+    expected = [{"app": "shop", "service": "web", "container_id": left, "name": "gordon-shop-web-new"}]
+    assert expected == json.loads(str(shell.run("status", "--format", "json").out))["leftovers"]
+
+
+def test_it_is_told_of_its_app_alone_and_also_where_nothing_is_adopted(shell: Shell) -> None:
+    shell.container("blog-1", HTTP)
+    shell.adopted("blog", web="blog-1")
+    leave(shell, "gordon-shop-web-new", LABELS)
+    assert not any("left over" in each for each in shell.run("status", "blog").out.splitlines())
+    shell.run("forget", "blog")
+    assert [True, False] == ["left over" in each for each in shell.run("status").out.splitlines()]
+
+
+def test_what_is_named_is_no_leftover(shell: Shell) -> None:
+    left = leave(shell, "gordon-shop-web-new", LABELS)
+    shell.adopted(web=left)
+    assert not any("left over" in each for each in shell.run("status").out.splitlines())
+    shell.container("web-2", HTTP)
+    shell.adopted(web="web-2")
+    assert not any("left over" in each for each in shell.run("status").out.splitlines())
 
 
 def test_one_app_alone_and_an_unknown_one(shell: Shell) -> None:

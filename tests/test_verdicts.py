@@ -19,6 +19,7 @@ from tests.deploy_examples import (
     STORELESS,
     Change,
     but,
+    course,
     dead,
     deploying,
     failing,
@@ -40,10 +41,8 @@ def failed(why: Why, reason: str = "", end: Exit | None = None) -> Failure:
 
 def ended(deployment: Deployment, *changes: Change) -> Deployment:
     """Return the deployment after changes, and after all that is left to do went well."""
-    deployment = made(deployment, *changes)
-    while not decide_deploy(deployment).is_over:
-        deployment = going(deployment)
-    return deployment
+    *_, last = course(made(deployment, *changes), going)
+    return last.deployment
 
 
 @pytest.mark.parametrize("why", Why, ids=lambda each: each.name)
@@ -148,7 +147,7 @@ def test_a_publication_that_was_refused_was_none() -> None:
 
 
 def test_what_is_published_again_after_it_went_back_is_the_former() -> None:
-    found = failure(ended(deploying(wanting(FIXED), until(Stage.FINISHING), going, failing())))
+    found = failure(ended(deploying(wanting(FIXED), until(Stage.FINISHING), failing())))
     assert found is not None
     assert (Why.UNPUBLISHED, False) == (found.why, found.switched_back)
 

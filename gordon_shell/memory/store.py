@@ -6,7 +6,7 @@ from typing import TypeVar
 from attrs import evolve
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
-from gordon_core.memory import NOTHING, Memory
+from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.observation import Binds
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.errors import StoreError
@@ -70,6 +70,8 @@ class MemoryStore:
         expected_revision: int,
         superseded: Marker | None,
         deployed: tuple[Deployed, ...] = (),
+        *,
+        verified: Verified | None = None,
     ) -> Outcome:
         """Name a container in ACTIVE, together with the marker of the one before and all the rest; see StateStore."""
         with self._gate:
@@ -86,6 +88,9 @@ class MemoryStore:
             if superseded is not None:
                 _put(self._markers, (app, service), superseded.container_id, superseded)
             self._settle((app, service), declared.container_id, deployed)
+            if verified is not None:
+                known = self._memories.get((app, service), {}).get(declared.container_id, NOTHING)
+                _put(self._memories, (app, service), declared.container_id, evolve(known, verified=verified))
             return self._done(app, service)
 
     def journal(self, app: str, service: str, candidate: Journalled) -> Outcome:

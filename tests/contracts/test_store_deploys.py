@@ -8,7 +8,7 @@ from attrs import evolve
 
 from gordon_core.blueprint import Blueprint
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
-from gordon_core.memory import Memory
+from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.observation import Bind, Port
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.errors import StoreError
@@ -22,6 +22,7 @@ OLD = Declared("old", 1, (Port(80),), BINDS)
 NEW = Declared("new", 2)
 MARKER = Marker("old", 30.0, BINDS)
 FAILED = Memory(failures=1)
+ANSWERED = Verified("2026-11-30T06:59:58Z", (), 2)
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -115,12 +116,41 @@ class TestActivation:
         assert Done() == active.activate("shop", "web", again, 1, MARKER)
         assert (web(again),) == active.read()
 
+    def test_what_was_verified_of_the_container_is_on_record_with_it(self, active: StateStore) -> None:
+        assert Done() == active.activate("shop", "web", NEW, 1, MARKER, (revision(2),), verified=ANSWERED)
+        expected = evolve(web(NEW, markers=(MARKER,)), memory=Memory(verified=ANSWERED))
+        assert (expected, expected) == (*active.read(), active.read_service("shop", "web"))
+        assert kept(2) == active.deployed("shop", "web")
+
+    def test_it_takes_the_place_of_what_was_verified_before_and_leaves_the_history(self, active: StateStore) -> None:
+        before = Memory(failures=1, charged="s", verified=Verified("s", BINDS, 1), boot_id="boot")
+        active.save_memory("shop", "web", "old", before)
+        active.activate("shop", "web", NEW, 1, MARKER, verified=ANSWERED)
+        back, again = evolve(OLD, revision=3), Verified("s", BINDS, 3)
+        assert Done() == active.activate("shop", "web", back, 2, Marker("new"), verified=again)
+        expected = evolve(web(back, markers=(Marker("new"),)), memory=evolve(before, verified=again))
+        assert (expected,) == active.read()
+        assert Done() == active.activate("shop", "web", evolve(NEW, revision=4), 3, Marker("old"))
+        assert [Memory(verified=ANSWERED)] == [each.memory for each in active.read()]
+
+    def test_it_is_remembered_of_that_container_of_that_service_alone(self, active: StateStore) -> None:
+        for service in ("db", "web"):
+            active.save_memory("shop", service, "new", FAILED)
+        active.activate("shop", "web", NEW, 1, None, verified=ANSWERED)
+        assert [NOTHING, evolve(FAILED, verified=ANSWERED)] == [each.memory for each in active.read()]
+        assert Done() == active.activate("shop", "db", Declared("db", 1), 0, None)
+        assert [("db", NOTHING, ("new",)), ("web", evolve(FAILED, verified=ANSWERED), ())] == [
+            (each.service, each.memory, each.orphans) for each in active.read()
+        ]
+
     @pytest.mark.parametrize(("expected", "proposed"), [(0, 3), (1, 2), (2, 2)])
     def test_one_that_is_refused_changes_nothing(self, active: StateStore, expected: int, proposed: int) -> None:
         active.activate("shop", "web", NEW, 1, MARKER, (revision(2),))
         active.journal("shop", "web", Journalled("old", "x"))
         before = active.read()
-        outcome = active.activate("shop", "web", evolve(OLD, revision=proposed), expected, Marker("new"), (revision(3),))
+        outcome = active.activate(
+            "shop", "web", evolve(OLD, revision=proposed), expected, Marker("new"), (revision(3),), verified=ANSWERED
+        )
         assert isinstance(outcome, Refused)
         assert Fault.CONFLICT is outcome.fault
         assert (before, kept(2)) == (active.read(), active.deployed("shop", "web"))
@@ -203,7 +233,7 @@ def test_the_switches_of_the_memory_version_hold_for_deploys_too() -> None:
     before = store.read()
     store.fail_writes("disk full")
     outcomes = (
-        deploy(store, 2, revision(2, evolve(BLUEPRINT, image="shop:3"))),
+        store.activate("shop", "web", NEW, 1, None, (revision(2, evolve(BLUEPRINT, image="shop:3")),), verified=ANSWERED),
         store.journal("shop", "web", Journalled("next", "x")),
         store.drop_candidate("shop", "web", "new"),
         store.deactivate(Generation("shop", "web", "c1", 1)),

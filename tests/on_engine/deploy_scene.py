@@ -97,6 +97,7 @@ class Client:
     switches: Switches
     kept: bool
     is_down_at_times: bool = False
+    pace_s: float = PACE_S
     answers: int = 0
     latest: int = 0
     connections: int = 0
@@ -105,7 +106,7 @@ class Client:
 
     def run(self) -> None:
         connection = self.connect()
-        while not self.over.wait(PACE_S):
+        while not self.over.wait(self.pace_s):
             if connection.sock is None:
                 self.connections += 1
             if not self._ask(connection) or not self.kept:
@@ -233,12 +234,14 @@ class Shop:
         assert report.is_well, (report.trouble, report.faults, report.held)
         assert {} == {key: each for key, each in report.results.items() if each}
 
+    def _is_right(self, version: int, page: str) -> bool:
+        return page == self.page(version)
+
     @contextlib.contextmanager
-    def polled(self, *, is_down_at_times: bool = False) -> Iterator[tuple[Client, Client]]:
+    def polled(self, *, is_down_at_times: bool = False, pace_s: float = PACE_S) -> Iterator[tuple[Client, Client]]:
         """Let a client ask that keeps its connection, and one that does not; at the end no answer to them was wrong."""
         clients = tuple(
-            Client(lambda version, page: page == self.page(version), self.connection, self.switches, kept, is_down_at_times)
-            for kept in (True, False)
+            Client(self._is_right, self.connection, self.switches, kept, is_down_at_times, pace_s) for kept in (True, False)
         )
         threads = [threading.Thread(target=each.run) for each in clients]
         for each in threads:

@@ -18,7 +18,7 @@ from gordon_core.policy import Policy
 from gordon_core.snapshot import Declared
 from gordon_shell.sqlite_store import SqliteStore
 from tests.engine_fixtures import Containers
-from tests.on_engine.killed_once import KILL, LOG, Entry, Processes, entries
+from tests.on_engine.killed_processes import Entry, Processes, entries
 from tests.on_engine.scene import APP, HTTP
 
 MINUTE_S = 60.0
@@ -46,7 +46,7 @@ class Loop:
 
     def start(self, processes: Processes, *words: str) -> int:
         state = ("--state", str(self.directory / "state.db"))
-        return processes.start(self.directory / "told", *words, *state, **{LOG: str(self.directory / "commands"), KILL: ""})
+        return processes.start(self.directory / "told", *words, *state, log=self.directory / "commands")
 
     def begun(self) -> int:
         """Return how often the container was begun."""

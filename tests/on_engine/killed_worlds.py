@@ -19,7 +19,7 @@ from gordon_shell.haproxy_config import backend_name, haproxy_config
 from gordon_shell.ports import Details, Marker
 from tests.engine_fixtures import WEB, Containers
 from tests.haproxy import RunningHaproxy, running_haproxy
-from tests.on_engine.killed_once import KILL, LOG, LOOK, Processes, entries
+from tests.on_engine.killed_processes import Processes, commands
 from tests.on_engine.scene import APP, HTTP, PATIENT, Scene, close, eventually
 
 AT_ONCE = 3
@@ -96,18 +96,18 @@ class World(Scene):
         """Begin a process of this program, which ends at this place; return its ID."""
         words = (command, "--state", str(self.state), "--haproxy", self.proxy.socket)
         cadence = ("--cadence", "0.2") if command == "run" else ()
-        return processes.start(self.directory / "told", *words, *cadence, **{LOG: str(self.log), KILL: kill, **environment})
+        return processes.start(self.directory / "told", *words, *cadence, log=self.log, kill=kill, **environment)
 
     def once(self, processes: Processes, kill: str = "") -> tuple[int, list[str]]:
         """Run `once` in a process of its own while nobody else has the state open; return its exit code and its commands."""
-        before = len(entries(self.log))
+        before = len(commands(self.log))
         close(self.ports)
         try:
             self.start(processes, "once", kill)
             code = processes.end()
         finally:
             self.ports, self._reconciler = self._open(), None
-        return code, [each.call for each in entries(self.log)[before:] if each.call != LOOK]
+        return code, commands(self.log)[before:]
 
 
 @contextlib.contextmanager

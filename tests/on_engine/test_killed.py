@@ -23,7 +23,7 @@ from tests.haproxy import NEEDS_HAPROXY
 from tests.on_engine import killed_worlds as worlds
 from tests.on_engine.counting import CountingSocket, counted
 from tests.on_engine.killed_minute import LADDER_S, Minute, minute_of
-from tests.on_engine.killed_once import LOOK, Processes, entries
+from tests.on_engine.killed_processes import LOOK, Processes, commands
 from tests.on_engine.killed_worlds import Crew, End, World, end, world
 from tests.on_engine.scene import APP, eventually
 
@@ -165,7 +165,7 @@ def test_an_update_that_waits_for_the_lock_of_the_killed_one_is_not_lost(
 
 def stands(host: World, place: str) -> bool:
     call, number = place.split()
-    return [each.call for each in entries(host.log)].count(call) == int(number)
+    return commands(host.log).count(call) == int(number)
 
 
 def deploy(host: World) -> Outcome:
@@ -191,7 +191,7 @@ def test_killed_and_started_again_in_a_converged_world_it_does_nothing_and_keeps
                     assert KILLED == processes.end()
             assert [] == [each for each in socket.requests if not each.startswith("GET ")]
             # The stable window of the one that failed grows.
-            assert {REMEMBER} == {each.call for each in entries(host.log) if each.call != LOOK}
+            assert {REMEMBER} == set(commands(host.log))
             assert before == history(host)
             assert dict.fromkeys(host.made, 0) == {each: host.begun(each) for each in host.made}
             assert {each: (200, each) for each in ("calm", "scarred")} == {each: host.ask(each) for each in ("calm", "scarred")}

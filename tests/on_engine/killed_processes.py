@@ -1,10 +1,12 @@
-"""Processes of gordon-shell for tests on a real engine, that can be killed with SIGKILL at any single command.
+"""Processes of gordon-shell for tests on a real engine, forked from one that has everything imported, that can be killed at any
+single command to a port with SIGKILL.
 
-`Processes` makes them one after the other, each forked from a server that has everything imported. The switch is two variables
-of their environment, which only the ports of this module know: GORDON_TEST_LOG names the file in which every command to a port is
-written down before it is made, and GORDON_TEST_KILL where the process ends, "" for nowhere: "after engine.start 1" (right after
-the first of these calls, before its result is noted), "during engine.start 1" (while the engine is at it), "held engine.start 1"
-(it stands still right before the call, to be killed from outside).
+Variables of their environment say so, which only the ports of this module know. GORDON_TEST_LOG names the file in which every
+command (and every list of all containers) is written down before it is made. GORDON_TEST_KILL says where the process ends, "" for
+nowhere: "before engine.start 1" (the first of these calls is not made), "after engine.start 1" (its result is not noted), "during
+engine.start 1" (while the engine is at it), "held engine.start 1" (it stands still right before the call, to be killed from
+outside). "SIGTERM engine.start 1" sends it this signal after the call, and lets it go on. GORDON_TEST_DEATH names a call and a
+container, "router.publish 1 gordon-shop-web-new": after that call, and before all else, the container is killed.
 """
 
 import json
@@ -21,6 +23,7 @@ from typing import Self, cast
 
 from attrs import frozen
 
+from gordon_core.effects import Done
 from gordon_core.memory import Memory
 from gordon_shell import cli_common
 from gordon_shell.ports import Engine, Ports, Prober, Router, StateStore
@@ -29,9 +32,9 @@ from gordon_shell.shell_cli import NAME, cli
 from gordon_shell.wiring import LiveOptions, live_ports
 
 ROOT = Path(__file__).parent.parent.parent
-LOG, KILL = "GORDON_TEST_LOG", "GORDON_TEST_KILL"
+LOG, KILL, DEATH = "GORDON_TEST_LOG", "GORDON_TEST_KILL", "GORDON_TEST_DEATH"
 LOOK = "engine.rows"
-_READS = {"inspect", "read", "read_service", "sessions", "drop", "close"}
+_READS = {"inspect", "image", "made", "logs", "read", "read_service", "deployed", "sessions", "drop", "close"}
 _UNDER_WAY_S = 0.03
 
 
@@ -50,21 +53,27 @@ def entries(log: Path) -> list[Entry]:
     return [Entry(**json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+def commands(log: Path) -> list[str]:
+    """Return the commands that were written down, oldest first."""
+    return [each.call for each in entries(log) if each.call != LOOK]
+
+
 class Processes:
     """Makes processes of gordon-shell, one after the other."""
 
     def __init__(self) -> None:
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.on_engine.killed_once"],
+            [sys.executable, "-m", "tests.on_engine.killed_processes"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._pid = 0
 
-    def start(self, told: Path, *words: str, **environment: str) -> int:
+    def start(self, told: Path, *words: str, log: Path, kill: str = "", death: str = "", **environment: str) -> int:
         """Begin one, which appends what it prints to `told`; return its process ID."""
         self._clear()
         assert self._server.stdin is not None
-        self._server.stdin.write(json.dumps({"told": str(told), "words": words, "environment": environment}) + "\n")
+        told_environment = {LOG: str(log), KILL: kill, DEATH: death, **environment}
+        self._server.stdin.write(json.dumps({"told": str(told), "words": words, "environment": told_environment}) + "\n")
         self._server.stdin.flush()
         self._pid = self._answer()
         return self._pid
@@ -95,12 +104,14 @@ class Processes:
 # --- inside these processes -------------------------------------------------------------------------------------------------
 
 
-class Doors:
+class _Doors:
     """The log of all commands, and the switch that kills this process at one of them."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, engine: Engine, environment: Mapping[str, str]) -> None:
+        self._engine = engine
         self._log = Path(environment[LOG])
         self._how, _, self._place = environment[KILL].partition(" ")
+        self._death, _, self._mortal = environment[DEATH].rpartition(" ")
         self._made: Counter[str] = Counter()
         self._turn = threading.Lock()
 
@@ -117,23 +128,35 @@ class Doors:
 
     def command(self, call: str, args: tuple[object, ...], deed: Callable[[], object]) -> object:
         """Make a call, unless it is the one that this process does not outlive."""
-        how = self._how if self.note(call, *args) == self._place else ""
+        here = self.note(call, *args)
+        how = self._how if here == self._place else ""
+        if how == "before":
+            _die()
         if how == "held":
             _wait_for_death()
         if how == "during":
             threading.Timer(_UNDER_WAY_S, _die).start()
         outcome = deed()
+        if here == self._death:
+            self._kill_container()
         if how == "during":
             _wait_for_death()
         if how == "after":
             _die()
+        if how in signal.Signals.__members__:
+            os.kill(os.getpid(), signal.Signals[how])
         return outcome
 
+    def _kill_container(self) -> None:
+        (container_id,) = (each.container_id for each in self._engine.rows() if each.name == self._mortal)
+        outcome = self._engine.stop(container_id, 0.0)
+        assert isinstance(outcome, Done), outcome
 
-class Door:
+
+class _Door:
     """A port, through which every command goes by way of the log."""
 
-    def __init__(self, name: str, port: object, doors: Doors) -> None:
+    def __init__(self, name: str, port: object, doors: _Doors) -> None:
         self._name, self._port, self._doors = name, port, doors
 
     def __getattr__(self, method: str) -> object:
@@ -152,12 +175,13 @@ class Door:
 
 def _opened(options: LiveOptions, /, *, create: bool = False, read_only: bool = False) -> Ports:
     """Open the real ports, behind doors."""
-    ports, doors = live_ports(options, create=create, read_only=read_only), Doors(os.environ)
+    ports = live_ports(options, create=create, read_only=read_only)
+    doors = _Doors(ports.engine, os.environ)
     return Ports(
-        engine=cast("Engine", Door("engine", ports.engine, doors)),
-        store=cast("StateStore", Door("store", ports.store, doors)),
-        router=cast("Router", Door("router", ports.router, doors)),
-        prober=cast("Prober", Door("prober", ports.prober, doors)),
+        engine=cast("Engine", _Door("engine", ports.engine, doors)),
+        store=cast("StateStore", _Door("store", ports.store, doors)),
+        router=cast("Router", _Door("router", ports.router, doors)),
+        prober=cast("Prober", _Door("prober", ports.prober, doors)),
         clock=ports.clock,
         locks=ports.locks,
     )
@@ -185,13 +209,16 @@ def _answer(number: int) -> None:
 
 
 def _main() -> None:
+    # What a command wants later is imported now.
+    from gordon_shell import deploy_verbs, verbs  # noqa: F401, PLC0415
+
     for line in sys.stdin:
         child = os.fork()
         if not child:
             try:
                 os._exit(_live(**json.loads(line)))
             finally:
-                os._exit(-1)
+                os._exit(70)
         _answer(child)
         _answer(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
