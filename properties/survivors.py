@@ -28,6 +28,8 @@ EXPLAINED = ROOT / "docs" / "mutants.md"
 LEAST = 0.95
 _LONGEST_S = 1800.0
 _LONGEST_TEST_S = 300
+_QUICK = {"tests/test_document.py", "tests/test_public_names.py"}
+"""What finds most of the mutants that live at import only."""
 _FAILED, _BROKE = 1, 3  # exit codes of pytest
 _KILLED, _SURVIVED, _UNTRIED = "killed", "survived", "not tried"
 
@@ -72,7 +74,7 @@ def _looks(module: str) -> tuple[Look, ...]:
     """Return the short tests of a module, all short tests, and all tests, as the configuration of mutmut names them."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutmut"]
     every, short = tuple(config["pytest_add_cli_args_test_selection"]), tuple(config["pytest_add_cli_args"])
-    own = tuple(each for each in every if each in {f"tests/test_{module}.py", "tests/test_document.py"})
+    own = tuple(each for each in every if each in {f"tests/test_{module}.py", *_QUICK})
     long = (*(each for each in short if not each.startswith("--deselect")), f"--timeout={_LONGEST_TEST_S}")
     return Look(own, short), Look(every, short), Look(every, long)
 

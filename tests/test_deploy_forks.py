@@ -270,6 +270,10 @@ def test_what_makes_way_for_a_name_is_the_old_one() -> None:
     assert "" == whom(decide_deploy(deploying(until(Stage.MISNAMED))))
 
 
+def test_what_yields_is_the_old_one() -> None:
+    assert [THE_OLD, THE_OLD] == [whom(decide_deploy(EXEMPLARS[each])) for each in (Stage.OLD_ROUTED, Stage.OLD_UP)]
+
+
 def test_of_what_active_does_not_name_no_step_is_the_old_ones() -> None:
     nothing = deploying(first)
     assert "" == whom(DeployDecision(nothing, Stage.RESTORING, Withdraw("shop", "web")))

@@ -273,6 +273,11 @@ def test_what_was_not_verified_before_is_not_when_it_went_back(verified: Verifie
     assert (WEB_ID, None) == (step.declared.container_id, step.verified)
 
 
+def test_where_nothing_was_before_nothing_of_it_was_verified() -> None:
+    assert deploy_evidence.verified_at(deploying(first, until(Stage.UNWATCHED)), 2) is None
+    assert deploy_evidence.verified_at(made(EXEMPLARS[Stage.BACKING_OUT], serving(superseded=())), 5) is None
+
+
 @pytest.mark.parametrize(
     "change",
     [old(started_at="2026-11-30T06:59:58Z"), old(ports=running(host_port=40000).ports)],
