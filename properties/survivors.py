@@ -44,7 +44,8 @@ class Mutant:
     @property
     def module(self) -> str:
         """Return the module that it is of."""
-        return self.name.partition(".")[0]
+        module, _, rest = self.name.partition(".")
+        return module if rest else "__init__"
 
 
 @frozen

@@ -304,7 +304,7 @@ mark c00000000001 for retirement \
     then:  publish 80/tcp at a new port (on fail: it could not be published; the old container is named in ACTIVE again; \
 the candidate is stopped and removed; the old container serves on)
     then:  watch it serve for 2 s (on fail: it ended right after it was published; the old container is named in ACTIVE again; \
-the route is withdrawn; the candidate is removed; the old container is probed and published again)
+the route is withdrawn; the old container is probed and published again; the candidate is removed; the old container serves on)
     then:  the old container: retire it: stop, with 10 s to stop in; remove it, and keep its volumes; release its port claims; \
 drop its marker
     then:  rename it to gordon-shop-web
