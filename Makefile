@@ -87,7 +87,7 @@ fuzz: $(STAMP)  ## fuzz the readers of documents, guided by coverage, for five m
 soak: $(STAMP)  ## the properties for hours; SEEDS and SEEDS_FROM say which worlds, ARGS go to pytest
 	HYPOTHESIS_PROFILE=nightly $(PY) -m pytest properties --timeout=0 $(ARGS)
 
-# A quarter of an hour on two cores. The tool is installed when it is first wanted; what it found before is used again where nothing changed.
+# Up to half an hour on two cores. The tool is installed when it is first wanted; what it found before is used again where nothing changed.
 mutants: $(STAMP)  ## break the core, by hand and with mutmut: every broken one must be found, or be explained in docs/mutants.md
 	$(PY) -m properties.mutants
 	@$(PY) -c 'import mutmut' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
