@@ -12,7 +12,7 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/ready-$(shell { pwd -P; cat pyproject.toml; } | cksum | tr -c '0-9\n' '-')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint format demo bench pythons fuzz soak mutants clean
+.PHONY: help setup test check lint format demo bench day chaos pythons fuzz soak mutants clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ demo: $(STAMP)  ## a crash loop in fast time without any engine; ENGINE=docker: 
 
 bench: $(STAMP)  ## the benchmarks, as ratios; ARGS go to benchmarks/run.py
 	$(PY) benchmarks/run.py $(ARGS)
+
+day: $(STAMP)  ## a day of 200 services in fast time, with every fault of the simulated world (minutes); ARGS="--seed 2"
+	$(PY) -m properties.day $(ARGS)
+
+chaos: $(STAMP)  ## MINUTES=60 of chaos on a real engine of its own and a real HAProxy; needs root; ARGS="--seed 2"
+	$(PY) -m tests.chaos --minutes $(or $(MINUTES),60) $(ARGS)
 
 pythons:  ## the tests without an engine on other Pythons, each in a venv of its own; PYTHONS="python3.12 PATH/python3.13" names them
 	@failed=0; for each in $(PYTHONS); do \

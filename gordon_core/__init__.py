@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from gordon_core.deploy_sentences import step_in_words
     from gordon_core.deployment import Deployment
     from gordon_core.effects import Done, Effect, Outcome, Refused, Unknown
-    from gordon_core.grants import HostPolicy
+    from gordon_core.grants import HostPolicy, Overrides
     from gordon_core.memory import Memory, Verified
+    from gordon_core.noted import Notice, NoticeKind
     from gordon_core.observation import (
         Bind,
         Clock,
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
         Unread,
     )
     from gordon_core.planner import Decision, Plan, plan
-    from gordon_core.policy import Policy
+    from gordon_core.policy import Policy, WhenUnhealthy
     from gordon_core.sentences import in_words, sentence
     from gordon_core.situations import Situation
-    from gordon_core.snapshot import Candidate, Declared, HttpCheck, Intent, Snapshot, Subject, Superseded
+    from gordon_core.snapshot import Candidate, Declared, Hold, HttpCheck, Intent, Snapshot, Subject, Superseded
     from gordon_core.stages import Stage
     from gordon_core.verdicts import Failure, Verdict
 
@@ -58,6 +59,7 @@ __all__ = [
     "Health",
     "HealthCheck",
     "HealthStatus",
+    "Hold",
     "HostPolicy",
     "HttpCheck",
     "Image",
@@ -66,7 +68,10 @@ __all__ = [
     "Memory",
     "Mode",
     "Mount",
+    "Notice",
+    "NoticeKind",
     "Outcome",
+    "Overrides",
     "Plan",
     "Policy",
     "Port",
@@ -89,6 +94,7 @@ __all__ = [
     "Variable",
     "Verdict",
     "Verified",
+    "WhenUnhealthy",
     "Why",
     "decide_deploy",
     "forecast_deploy",
@@ -118,8 +124,9 @@ _ROOMS = {
     "deploy_sentences": ("step_in_words",),
     "deployment": ("Deployment",),
     "effects": ("Done", "Effect", "Outcome", "Refused", "Unknown"),
-    "grants": ("HostPolicy",),
+    "grants": ("HostPolicy", "Overrides"),
     "memory": ("Memory", "Verified"),
+    "noted": ("Notice", "NoticeKind"),
     "observation": (
         "Bind",
         "Clock",
@@ -136,10 +143,10 @@ _ROOMS = {
         "Unread",
     ),
     "planner": ("Decision", "Plan", "plan"),
-    "policy": ("Policy",),
+    "policy": ("Policy", "WhenUnhealthy"),
     "sentences": ("in_words", "sentence"),
     "situations": ("Situation",),
-    "snapshot": ("Candidate", "Declared", "HttpCheck", "Intent", "Snapshot", "Subject", "Superseded"),
+    "snapshot": ("Candidate", "Declared", "Hold", "HttpCheck", "Intent", "Snapshot", "Subject", "Superseded"),
     "stages": ("Stage",),
     "verdicts": ("Failure", "Verdict"),
 }

@@ -38,5 +38,6 @@ def _is_unmarked(subject: Subject) -> bool:
         or subject.ungranted
         or subject.unproven
         or subject.clash
+        or subject.hold is not None
         or subject.memory.has_history()
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from gordon_core import evidence, facts
+from gordon_core import evidence, facts, tuned_facts
 from gordon_core.effects import CandidateEffect, DropCandidate, RemoveCandidate, StopCandidate
 from gordon_core.observation import Container, SeenAs, Status, seen_as
 from gordon_core.policy import CLEANUP_DEADLINE_S
@@ -20,18 +20,29 @@ from gordon_core.snapshot import Candidate, NamedAs, Subject
 LONGEST_GRACE_S = CLEANUP_DEADLINE_S * 2 / 3
 """What a candidate has to stop in at most, so that its stop and its removal are over within the clean-up deadline."""
 
-Fact = Callable[[Candidate, Subject], bool]
+Fact = Callable[[Candidate, Subject, float], bool]
 Command = Callable[[Candidate, Subject], CandidateEffect]
 
 
 @frozen
 class Row:
-    """One line of the law for candidates."""
+    """One line of the law for candidates. `until` is when a wait ends, in seconds since boot."""
 
     situation: Situation
     looks: tuple[SeenAs, ...]
     holds: Fact
     effect: Command | None = None
+    until: Callable[[Subject], float | None] | None = None
+
+
+def _if(question: Callable[[Candidate, Subject], bool]) -> Fact:
+    """Turn a fact that does not ask for the time into one that is given it."""
+
+    def holds(candidate: Candidate, subject: Subject, _now_s: float) -> bool:
+        return question(candidate, subject)
+
+    holds.__doc__ = question.__doc__
+    return holds
 
 
 def _always(_candidate: Candidate, _subject: Subject) -> bool:
@@ -88,6 +99,11 @@ def _bears_the_canonical_name(candidate: Candidate, _subject: Subject) -> bool:
     return candidate.named is NamedAs.CANONICAL and not candidate.journalled
 
 
+def _is_on_hold(_candidate: Candidate, subject: Subject, now_s: float) -> bool:
+    """Somebody wants the service left as it is, until a time not yet reached."""
+    return tuned_facts.is_on_hold(subject, now_s)
+
+
 def _was_not_told_to_stop(candidate: Candidate, subject: Subject) -> bool:
     """No stop was tried in this pass."""
     tried = (each.effect for each in evidence.results_of(subject, StopCandidate))
@@ -114,21 +130,24 @@ _RUNNING = (SeenAs.RUNNING, SeenAs.RESTARTING)
 _ALIVE = (SeenAs.RUNNING, SeenAs.RESTARTING, SeenAs.PAUSED)
 _S = Situation
 
+_OTHERWISE = _if(_always)
+
 ROWS: tuple[Row, ...] = (
-    Row(_S.CANDIDATE_HELD, _ANY, _is_held),
-    Row(_S.PROMOTED, _ANY, _is_chosen_and_journalled, _drop),
-    Row(_S.CHOSEN, _ANY, _is_chosen),
-    Row(_S.CANDIDATE_UNREAD, (SeenAs.UNREAD, SeenAs.UNKNOWN), _always),
-    Row(_S.CANDIDATE_GONE, (SeenAs.GONE,), _is_journalled, _drop),
-    Row(_S.NEVER_WAS, (SeenAs.GONE,), _always),
-    Row(_S.FOREIGN, _ANY, _is_foreign),
-    Row(_S.CANDIDATE_ROUTED, _ALIVE, _may_be_routed),
-    Row(_S.UNSELECTED, _RUNNING, _is_all_there_is),
-    Row(_S.NAMESAKE, _RUNNING, _bears_the_canonical_name),
-    Row(_S.STALE, _ALIVE, _was_not_told_to_stop, _stop),
-    Row(_S.STUBBORN, _ALIVE, _always, _remove),
-    Row(_S.LEFT_DOWN, (SeenAs.DOWN,), _always, _remove),
-    Row(_S.CANDIDATE_LEAVING, _ANY, _always),
+    Row(_S.CANDIDATE_HELD, _ANY, _if(_is_held)),
+    Row(_S.PROMOTED, _ANY, _if(_is_chosen_and_journalled), _drop),
+    Row(_S.CHOSEN, _ANY, _if(_is_chosen)),
+    Row(_S.CANDIDATE_UNREAD, (SeenAs.UNREAD, SeenAs.UNKNOWN), _OTHERWISE),
+    Row(_S.CANDIDATE_GONE, (SeenAs.GONE,), _if(_is_journalled), _drop),
+    Row(_S.NEVER_WAS, (SeenAs.GONE,), _OTHERWISE),
+    Row(_S.FOREIGN, _ANY, _if(_is_foreign)),
+    Row(_S.CANDIDATE_ROUTED, _ALIVE, _if(_may_be_routed)),
+    Row(_S.UNSELECTED, _RUNNING, _if(_is_all_there_is)),
+    Row(_S.NAMESAKE, _RUNNING, _if(_bears_the_canonical_name)),
+    Row(_S.CANDIDATE_ON_HOLD, (*_ALIVE, SeenAs.DOWN), _is_on_hold, until=evidence.held_until_s),
+    Row(_S.STALE, _ALIVE, _if(_was_not_told_to_stop), _stop),
+    Row(_S.STUBBORN, _ALIVE, _OTHERWISE, _remove),
+    Row(_S.LEFT_DOWN, (SeenAs.DOWN,), _OTHERWISE, _remove),
+    Row(_S.CANDIDATE_LEAVING, _ANY, _OTHERWISE),
 )
 
 

@@ -16,6 +16,7 @@ class Why(Enum):
     CANCELLED = "it was cancelled"
     OVERDUE = "it took longer than it may"
     STOPPED = "the operator wants the app stopped"
+    ON_HOLD = "somebody wants the service left as it is"
     ENGINE = "the engine could not be read"
     STORE = "the state could not be written"
     ROUTER = "the router could not be read, so nothing could be published"

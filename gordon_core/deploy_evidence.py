@@ -178,14 +178,14 @@ def by_recovery(deployment: Deployment) -> Decision:
 def of_the_superseded(deployment: Deployment) -> Decision | None:
     """Return the first decision with an effect about its superseded containers."""
     subject = deployment.subject
-    found = (decide_superseded(each, subject) for each in subject.superseded)
+    found = (decide_superseded(each, subject, deployment.clock.boot_s) for each in subject.superseded)
     return next((each for each in found if each.effect is not None), None)
 
 
 def of_the_leftovers(deployment: Deployment) -> Decision | None:
     """Return the first decision with an effect about what other deploys left."""
     subject = deployment.subject
-    found = (decide_candidate(each, subject) for each in subject.candidates)
+    found = (decide_candidate(each, subject, deployment.clock.boot_s) for each in subject.candidates)
     return next((each for each in found if each.effect is not None), None)
 
 
@@ -196,7 +196,7 @@ def of_the_candidate(deployment: Deployment) -> Decision | None:
     subject = deployment.subject
     if facts.route_is_unread(subject) and not was_published(deployment):
         subject = evolve(subject, route=RouteSeen())
-    decision = decide_candidate(own_candidate(deployment), subject)
+    decision = decide_candidate(own_candidate(deployment), subject, deployment.clock.boot_s)
     return decision if decision.effect is not None else None
 
 

@@ -1,6 +1,6 @@
 """One question each, answered from a deployment: all that a row of the law for deploys may ask."""
 
-from gordon_core import evidence, facts
+from gordon_core import evidence, facts, tuned_facts
 from gordon_core.blueprint import Mode
 from gordon_core.deploy_effects import (
     Activate,
@@ -107,6 +107,11 @@ def is_unlisted(deployment: Deployment) -> bool:
 def is_shut(deployment: Deployment) -> bool:
     """The operator wants the app stopped."""
     return deployment.subject.intent is Intent.STOPPED and not is_activated(deployment)
+
+
+def is_on_hold(deployment: Deployment) -> bool:
+    """Somebody wants the service left as it is, until a time not yet reached."""
+    return tuned_facts.is_on_hold(deployment.subject, deployment.clock.boot_s) and not is_activated(deployment)
 
 
 def is_blind(deployment: Deployment) -> bool:

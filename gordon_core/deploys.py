@@ -33,6 +33,7 @@ from gordon_core.effects import Fault, Generation, Outcome, Publish, Refused, Se
 from gordon_core.memory import Verified
 from gordon_core.observation import Container, Gone, Unread
 from gordon_core.planner import Decision
+from gordon_core.sentences import hold_in_words
 from gordon_core.snapshot import Declared, Superseded
 from gordon_core.stages import Stage
 
@@ -230,6 +231,10 @@ def _of_the_image(deployment: Deployment) -> str:
     return deployment.image.reason if isinstance(deployment.image, Unread) else ""
 
 
+def _of_the_hold(deployment: Deployment) -> str:
+    return f"held {hold_in_words(deployment.subject.hold, deployment.clock)}"
+
+
 def _of_its_bearers(deployment: Deployment) -> str:
     unread = facts.unread_bearer(deployment)
     return unread.reason if unread is not None else ""
@@ -268,6 +273,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.OVERDUE, facts.is_overdue, _give_up(Why.OVERDUE)),
     Row(_S.UNLISTED, facts.is_unlisted, _give_up(Why.ENGINE, lambda deployment: deployment.unlisted)),
     Row(_S.SHUT, facts.is_shut, _give_up(Why.STOPPED)),
+    Row(_S.ON_HOLD, facts.is_on_hold, _give_up(Why.ON_HOLD, _of_the_hold)),
     Row(_S.BLIND, facts.is_blind, _give_up(Why.ROUTER)),
     # Engines hand freed ports to the next container: what still leads there is withdrawn before anything is served from them.
     Row(_S.CONTESTED_IN_VAIN, facts.is_contested_in_vain, _give_up(Why.CONTESTED, _said(own.contested))),

@@ -24,6 +24,7 @@ from gordon_core.observation import (
     PortBinding,
     SeenAs,
 )
+from gordon_core.policy import WhenUnhealthy
 from gordon_core.snapshot import Subject
 
 # --- the container -----------------------------------------------------------------------------------------------------
@@ -214,9 +215,32 @@ def is_sick(subject: Subject) -> bool:
     )
 
 
+def is_sidelined(subject: Subject) -> bool:
+    """It runs, is unhealthy at the threshold, and its policy is to withdraw it then, and to leave it running."""
+    return is_sick(subject) and subject.declared is not None and subject.declared.policy.unhealthy is WhenUnhealthy.WITHDRAW
+
+
 def needs_attempt(subject: Subject) -> bool:
-    """Only a start or a restart brings it back: it is down, or sick."""
-    return is_down(subject) or is_sick(subject)
+    """Only a start or a restart brings it back: it is down, or sick and to be restarted then."""
+    return is_down(subject) or (is_sick(subject) and not is_sidelined(subject))
+
+
+def is_done(subject: Subject) -> bool:
+    """It ended by itself with exit code 0, its policy takes that for its end, and nobody wants it started again.
+
+    What recovery stopped for a port, or is about to start, did not end by itself.
+    """
+    seen, declared, memory = subject.seen, subject.declared, subject.memory
+    if declared is None or not declared.policy.exit_0_is_done or not isinstance(seen, Container) or seen.exit is None:
+        return False
+    ended_well = is_down(subject) and bool(seen.started_at) and seen.exit.code == 0 and not seen.exit.error
+    is_called_for = memory.again or memory.contested_port > 0 or (memory.attempt is not None and not has_landed(subject))
+    return ended_well and not is_called_for
+
+
+def held_until_s(subject: Subject) -> float | None:
+    """Return when its hold ends, in seconds since boot, or None where it has none."""
+    return subject.hold.until_s if subject.hold is not None else None
 
 
 def stable_at_s(subject: Subject) -> float | None:
@@ -229,4 +253,5 @@ def stable_at_s(subject: Subject) -> float | None:
 
 def is_remembered(memory: Memory) -> bool:
     """Something is remembered."""
-    return memory.has_history() or memory.charged is not None or memory.verified is not None or memory.contested_port > 0
+    is_known = memory.charged is not None or memory.verified is not None
+    return memory.has_history() or is_known or memory.contested_port > 0 or memory.again

@@ -58,7 +58,8 @@ def saw(subject: Subject, clock: Clock) -> Subject:
         return subject
     unproven = subject.unproven and not (isinstance(subject.route, RouteSeen) and not subject.route.binds)
     counted = evolve(subject, unproven=unproven) if unproven != subject.unproven else subject
-    struck = _remember(counted, evolve(counted.memory, strikes=_strikes_after(counted)), clock)
+    noted = evolve(counted.memory, strikes=_strikes_after(counted), again=_is_called_for(counted))
+    struck = _remember(counted, noted, clock)
     return _remember(struck, evolve(struck.memory, window=_window_after(struck, clock.boot_s)), clock)
 
 
@@ -94,6 +95,13 @@ def _struck(seen: Container, counted: Strikes | None) -> Strikes | None:
     if not failures or (counted is not None and counted.result == failures[-1].started_at):
         return counted
     return Strikes(seen.started_at, (counted.count if counted is not None else 0) + 1, failures[-1].started_at)
+
+
+def _is_called_for(subject: Subject) -> bool:
+    """Whoever has an app stopped and started wants what is done in it to run again; once it runs, that is fulfilled."""
+    if subject.intent is Intent.RUNNING or subject.declared is None:
+        return subject.memory.again and not evidence.runs(subject)
+    return subject.memory.again or (subject.declared.policy.exit_0_is_done and evidence.is_down(subject))
 
 
 def _window_after(subject: Subject, now_s: float) -> Window | None:
@@ -142,7 +150,7 @@ def _after(subject: Subject, effect: Effect, outcome: Outcome, now_s: float) -> 
         case RecordVerified():
             return evolve(memory, verified=Verified(effect.started_at, effect.binds, effect.generation.revision))
         case DropHistory():
-            return Memory(charged=memory.charged, verified=memory.verified)
+            return Memory(charged=memory.charged, verified=memory.verified, again=memory.again)
         case Forget():
             return NOTHING if _is_its_own(subject, effect) else memory
         case (

@@ -187,7 +187,7 @@ def _following(snapshot: Snapshot, now: Plan) -> Snapshot | None:
     if not now.is_quiet:
         return evolve(snapshot, subjects=_after_effects(snapshot, now))
     clock = snapshot.clock
-    ends = [each.until_s for each in now.services if each.until_s is not None and each.until_s < _NEVER_S]
+    ends = [each.until_s for each in now.decisions if each.until_s is not None and each.until_s < _NEVER_S]
     times = [each for each in ends if each > clock.boot_s]
     # A wait can be over already: that of a stable window which nobody has looked at since. The next pass looks.
     if len(times) < len(ends) or any(each.situation in _UNTIL_THE_NEXT_PASS for each in now.decisions):

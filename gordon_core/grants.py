@@ -12,7 +12,7 @@ from typing import TypeVar
 from attrs import Attribute, field, frozen
 from attrs.validators import matches_re
 
-from gordon_core.policy import DEFAULT_POLICY, Policy
+from gordon_core.policy import DEFAULT_POLICY, Policy, WhenUnhealthy
 
 T = TypeVar("T")
 _ABSOLUTE = matches_re(r"(?s)/.*")
@@ -78,6 +78,8 @@ class Overrides:
     unhealthy_threshold: int | None = None
     readiness_s: float | None = None
     shortest_deadline_s: float | None = None
+    exit_0_is_done: bool | None = None
+    unhealthy: WhenUnhealthy | None = None
 
     def __attrs_post_init__(self) -> None:
         """Refuse what Policy refuses, with its ValueError."""
@@ -93,6 +95,8 @@ class Overrides:
             unhealthy_threshold=_first(self.unhealthy_threshold, policy.unhealthy_threshold),
             readiness_s=_first(self.readiness_s, policy.readiness_s),
             shortest_deadline_s=_first(self.shortest_deadline_s, policy.shortest_deadline_s),
+            exit_0_is_done=_first(self.exit_0_is_done, policy.exit_0_is_done),
+            unhealthy=_first(self.unhealthy, policy.unhealthy),
         )
 
 
@@ -146,25 +150,6 @@ class HostPolicy:
     def scopes_of(self, app: str, service: str) -> tuple[Scope, ...]:
         """Return what speaks of this service: the host's, its app's, its own, as far as they exist."""
         return tuple(each for each in self.scopes if each.holds_for(app, service))
-
-
-@frozen
-class Applied:
-    """The recovery constants of one service, and where they came from, narrowest first; no origin: nothing was overridden."""
-
-    policy: Policy
-    origin: tuple[str, ...] = ()
-
-
-def applied(policy: HostPolicy | None, app: str, service: str, declared: Policy = DEFAULT_POLICY) -> Applied:
-    """Return the constants that hold for a service: those declared for it, under what the host policy sets."""
-    if policy is None:
-        return Applied(declared)
-    setting = [each for each in policy.scopes_of(app, service) if each.recovery != SETS_NOTHING]
-    constants = declared
-    for scope in setting:
-        constants = scope.recovery.over(constants)
-    return Applied(constants, tuple(f"{each.place}.recovery".lstrip(".") for each in reversed(setting)))
 
 
 def missing(

@@ -50,7 +50,8 @@ class Memory:
 
     The history is everything but the verified execution. `charged` names the execution charged last ("" for a refused start);
     the wait is derived from `charged_at_s`, which a new boot and `--rearm` drop. `contested_port` is the host port for which it
-    was stopped, and for which its next start waits, 0 where there is none. An empty memory is never stored.
+    was stopped, and for which its next start waits, 0 where there is none. `again`: it is to be started although it is done. An
+    empty memory is never stored.
     """
 
     failures: int = field(default=0, validator=ge(0))
@@ -62,6 +63,7 @@ class Memory:
     verified: Verified | None = None
     boot_id: str = ""
     contested_port: int = field(default=0, validator=(ge(0), le(65535)))
+    again: bool = False
 
     def has_history(self) -> bool:
         """Tell whether there is trouble on record that five stable minutes would drop."""

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from gordon_core import candidates, evidence, facts, services, superseded
 from gordon_core.effects import CandidateEffect, Done, Effect, Probe, ServiceEffect, SupersededEffect, Withdraw
-from gordon_core.observation import Clock, Container, HostPort, Protocol, RouteSeen, Seen, Status
+from gordon_core.observation import Binds, Clock, Container, HostPort, Protocol, RouteSeen, Seen, Status
 from gordon_core.record import Role
 from gordon_core.services import Scope
 from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
@@ -70,9 +70,14 @@ class Plan:
         return self.services + self.superseded
 
     @property
+    def due(self) -> tuple[Decision, ...]:
+        """Return what calls for an effect: first candidates that nothing may run beside, then in the order of decisions."""
+        return tuple(each for each in sorted(self.decisions, key=_must_go_first) if each.effect is not None)
+
+    @property
     def effects(self) -> tuple[Effect, ...]:
-        """Return the effects called for: first about candidates that nothing may run beside, then in the order of decisions."""
-        return tuple(each.effect for each in sorted(self.decisions, key=_must_go_first) if each.effect is not None)
+        """Return the effects called for, in the order of what is due."""
+        return tuple(each.effect for each in self.due if each.effect is not None)
 
     @property
     def is_quiet(self) -> bool:
@@ -107,31 +112,31 @@ def decide(subject: Subject, now_s: float) -> Decision:
     raise AssertionError(message)  # pragma: no cover
 
 
-def decide_superseded(old: Superseded, subject: Subject) -> Decision:
+def decide_superseded(old: Superseded, subject: Subject, now_s: float) -> Decision:
     """Return the decision for one superseded container."""
     seen = superseded.look(old)
-    row = next(row for row in superseded.ROWS if seen in row.looks and row.holds(old, subject))
+    row = next(row for row in superseded.ROWS if seen in row.looks and row.holds(old, subject, now_s))
     effect = row.effect(old, subject) if row.effect is not None else None
     if effect is not None and _is_exhausted(subject, effect):
         return Decision(subject, Situation.BLOCKED, old=old)
-    return Decision(subject, row.situation, effect, old=old)
+    return Decision(subject, row.situation, effect, row.until(subject) if row.until else None, old)
 
 
-def decide_candidate(candidate: Candidate, subject: Subject) -> Decision:
+def decide_candidate(candidate: Candidate, subject: Subject, now_s: float) -> Decision:
     """Return the decision for one container that a deploy left, or that bears a name of the service."""
     seen = candidates.look(candidate)
-    row = next(row for row in candidates.ROWS if seen in row.looks and row.holds(candidate, subject))
+    row = next(row for row in candidates.ROWS if seen in row.looks and row.holds(candidate, subject, now_s))
     effect = row.effect(candidate, subject) if row.effect is not None else None
     if effect is not None and _is_exhausted(subject, effect):
         return Decision(subject, Situation.BLOCKED, old=candidate)
-    return Decision(subject, row.situation, effect, old=candidate)
+    return Decision(subject, row.situation, effect, row.until(subject) if row.until else None, candidate)
 
 
-def decide_others(subject: Subject) -> tuple[Decision, ...]:
+def decide_others(subject: Subject, now_s: float) -> tuple[Decision, ...]:
     """Return the decisions for its superseded containers, then for its candidates."""
     return (
-        *(decide_superseded(each, subject) for each in subject.superseded),
-        *(decide_candidate(each, subject) for each in subject.candidates),
+        *(decide_superseded(each, subject, now_s) for each in subject.superseded),
+        *(decide_candidate(each, subject, now_s) for each in subject.candidates),
     )
 
 
@@ -178,9 +183,9 @@ def _memo(subject: Subject, now_s: float) -> _Memo:
     decision = decide(subject, now_s)
     memo = _Memo(
         decision,
-        decide_others(subject) if subject.superseded or subject.candidates else (),
+        decide_others(subject, now_s) if subject.superseded or subject.candidates else (),
         now_s,
-        decision.until_s if decision.until_s is not None else _changes_at_s(decision, now_s),
+        _changes_at_s(decision, now_s),
         # What is settled is routed to its own ports or nowhere.
         decision.situation is not Situation.SETTLED and names_foreign_ports(subject),
     )
@@ -189,11 +194,11 @@ def _memo(subject: Subject, now_s: float) -> _Memo:
 
 
 def _changes_at_s(decision: Decision, now_s: float) -> float:
-    """Return when time alone could change the decision: at the end of a wait or of a stable window."""
+    """Return when time alone could change the decisions: at the end of a wait, of a stable window, or of a hold."""
     subject = decision.subject
-    if decision.situation is Situation.SETTLED:  # without a history there is neither
+    if decision.situation is Situation.SETTLED:  # without a history there is no wait, and on hold it would not be settled
         return _FOREVER_S
-    times = (evidence.retry_at_s(subject), evidence.stable_at_s(subject) or 0.0)
+    times = (evidence.retry_at_s(subject), evidence.stable_at_s(subject) or 0.0, evidence.held_until_s(subject) or 0.0)
     return min((each for each in times if each > now_s), default=_FOREVER_S)
 
 
@@ -218,6 +223,15 @@ def names_foreign_ports(subject: Subject) -> bool:
         return False
     own = _own_ports(subject) | _NOT_HANDED_OUT
     return any(each.at not in own for each in route.binds)
+
+
+def is_at_odds(subject: Subject, other: Subject, binds: Binds) -> bool:
+    """Say whether both were seen to hold one port that these binds, the route of the other, name.
+
+    No two containers can: one of the two looks is out of date.
+    """
+    own = _own_ports(subject)
+    return any(each.at in own for each in binds) and any(each.at in own & _own_ports(other) for each in binds)
 
 
 def _clashes(snapshot: Snapshot, suspects: list[Subject]) -> dict[int, Clash]:

@@ -20,7 +20,8 @@ class Role(Enum):
 class Line:
     """One service, superseded container or candidate: its situation by name, why in words, and the one effect, if any.
 
-    `until_s` (seconds since boot) is when a wait ends, or None; `container_id` is "" where ACTIVE names none.
+    `until_s` (seconds since boot) is when a wait ends, or None; `container_id` is "" where ACTIVE names none. `policy` says which
+    constants of recovery are not left to their defaults, what set each, and what is not understood.
     """
 
     app: str
@@ -31,6 +32,7 @@ class Line:
     sentence: str
     effect: Effect | None = None
     until_s: float | None = None
+    policy: tuple[str, ...] = ()
 
 
 @frozen

@@ -37,6 +37,7 @@ from gordon_core.observation import LATEST_WALL_S, Binds, Clock, Container, Rout
 from gordon_core.planner import Decision, Plan
 from gordon_core.record import Line, PlanRecord
 from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK
+from gordon_core.snapshot import Hold
 
 _LONGEST_S = float(LATEST_WALL_S)
 _NEVER_S = float("inf")
@@ -80,6 +81,11 @@ def plural(count: int, noun: str) -> str:
 def binds_in_words(binds: Binds) -> str:
     """Return "80/tcp at 32768 and 443/tcp at 32769"."""
     return " and ".join(map(str, binds)) or "no port"
+
+
+def hold_in_words(hold: Hold | None, clock: Clock) -> str:
+    """Return "until 07:04:12Z by alice: migration", "" where there is none."""
+    return f"until {wall_time(clock, hold.until_s)} by {hold.who}: {hold.reason}" if hold is not None else ""
 
 
 # --- the blanks of the sentences -----------------------------------------------------------------------------------------
@@ -177,6 +183,10 @@ def _held(decision: Decision, _clock: Clock) -> str:
     return "ACTIVE changed during this pass"
 
 
+def _hold(decision: Decision, clock: Clock) -> str:
+    return hold_in_words(decision.subject.hold, clock)
+
+
 def _unread(decision: Decision, _clock: Clock) -> str:
     route = decision.subject.route
     return route.reason if isinstance(route, RouteUnread) else ""
@@ -199,6 +209,7 @@ _BLANKS: dict[str, Callable[[Decision, Clock], str]] = {
     "failures": _failures,
     "held": _held,
     "history": _history,
+    "hold": _hold,
     "in_flight": lambda decision, _clock: decision.subject.in_flight,
     "inhibited": lambda decision, _clock: decision.subject.inhibited,
     "locked": lambda decision, _clock: decision.subject.locked,
@@ -301,6 +312,17 @@ def in_words(effect: Effect) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm f
             assert_never(never)
 
 
+def policy_notes(decision: Decision) -> tuple[str, ...]:
+    """Return a clause for what each origin set of the constants of the service, and for each label that is not understood."""
+    subject = decision.subject
+    if decision.old is not None:
+        return ()
+    said: dict[str, list[str]] = {}
+    for each in subject.policy_constants:
+        said.setdefault(each.origin, []).append(f"{each.name} = {each.value}")
+    return (*(f"{'; '.join(constants)}, by {origin}" for origin, constants in said.items()), *subject.policy_faults)
+
+
 def line(decision: Decision, clock: Clock) -> Line:
     """Return a decision as it is written down."""
     return Line(
@@ -312,6 +334,7 @@ def line(decision: Decision, clock: Clock) -> Line:
         sentence=sentence(decision, clock),
         effect=decision.effect,
         until_s=decision.until_s if decision.until_s != _NEVER_S else None,  # a wait that no float can see the end of
+        policy=policy_notes(decision),
     )
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 
 from attrs import frozen
 
-from gordon_core import commands, evidence, facts
+from gordon_core import commands, evidence, facts, tuned_facts
 from gordon_core.calm import is_calm
 from gordon_core.commands import Command
 from gordon_core.effects import Cause
@@ -90,6 +90,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.ABSENT, "1", _ABSENT, _ANY, _always),
     # Stopped intent: a withdrawal that fails does not keep it running.
     Row(_S.REVIVED_ROUTED, "stopped intent", _STOP, _ANY, _if(facts.awaits_withdrawal), commands.withdraw),
+    Row(_S.ON_HOLD, "hold", _STOP, _ALIVE, tuned_facts.is_on_hold, until=evidence.held_until_s),
     Row(_S.REVIVED, "stopped intent", _STOP, _ALIVE, _always, commands.stop),
     Row(_S.LEAVING, "stopped intent", _STOP, _REMOVING, _always),
     Row(_S.SHUT_UNREAD, "stopped intent", _STOP, _UNREAD, _always),
@@ -112,7 +113,14 @@ ROWS: tuple[Row, ...] = (
     Row(_S.TRANSITIONAL, "7", _RUN, _CHANGING, _always),
     Row(_S.PAUSED, "8", _RUN, _PAUSED, _always),
     Row(_S.UNSAFE, "8", _RUN, _UNKNOWN, _always),
+    # Done: it ended well, where the policy takes that for its end.
+    Row(_S.DONE_ROUTED, "done", _RUN, _DOWN, _if(tuned_facts.is_done_and_exposed), commands.withdraw),
+    Row(_S.DONE_REMEMBERED, "done", _RUN, _DOWN, _if(tuned_facts.is_done_with_history), commands.drop_history),
+    Row(_S.ORPHANED, "memory", _RUN, _DOWN, _if(tuned_facts.is_done_with_orphans), commands.forget_orphan),
+    Row(_S.DONE, "done", _RUN, _DOWN, _if(evidence.is_done)),
+    # What must not go on, once more: ports that others' routes name; and from here on a held workload is not touched.
     Row(_S.CONTESTED_ROUTED, "one pass", _RUN, _UP, _if(facts.is_contested_and_exposed), commands.withdraw),
+    Row(_S.ON_HOLD, "hold", _RUN, _DOWN_UP, tuned_facts.is_held_from_touch, until=evidence.held_until_s),
     Row(_S.CONTESTED, "one pass", _RUN, _UP, _if(facts.is_contested_for_good), commands.yield_port),
     Row(_S.CONTENDING, "one pass", _RUN, _UP, _if(facts.is_contested)),
     # Charges: each execution once, before anything new is tried.
@@ -120,6 +128,9 @@ ROWS: tuple[Row, ...] = (
     Row(_S.ENDED, "9", _RUN, _DOWN, _if(evidence.has_landed), commands.charge(Cause.ENDED)),
     Row(_S.RELAPSED, "10", _RUN, _UP, _if(facts.has_relapsed), commands.charge(Cause.RELAPSED)),
     Row(_S.REFUSED, "9", _RUN, _DOWN_UP, _if(facts.was_refused_in_vain), commands.charge(Cause.REFUSED)),
+    # Sick, and not to be restarted for that.
+    Row(_S.SIDELINED_ROUTED, "10", _RUN, _UP, _if(tuned_facts.is_sidelined_and_exposed), commands.withdraw),
+    Row(_S.SIDELINED, "10", _RUN, _UP, _if(evidence.is_sidelined)),
     # The way up: down, or sick.
     Row(_S.COOLING, "9, 10", _RUN, _DOWN_UP, facts.waits_out_its_budget, until=evidence.retry_at_s),
     Row(_S.UNGRANTED, "9, 10", _RUN, _DOWN_UP, _if(facts.lacks_a_grant)),
@@ -145,6 +156,7 @@ ROWS: tuple[Row, ...] = (
     Row(_S.UNROUTED, "13", _RUN, _UP, _if(facts.is_unrouted), commands.publish),
     # Serving.
     Row(_S.RECOVERED, "14", _RUN, _UP, facts.has_been_stable, commands.drop_history),
+    Row(_S.SERVING_HELD, "hold", _RUN, _UP, tuned_facts.is_on_hold, until=evidence.held_until_s),
     Row(_S.WATCHED, "10", _RUN, _UP, _if(facts.is_unhealthy)),
     Row(_S.UNCONFIRMED, "14", _RUN, _UP, _if(facts.is_unstable)),
     Row(_S.PROVING, "14", _RUN, _UP, _if(facts.has_history), until=evidence.stable_at_s),

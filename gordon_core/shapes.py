@@ -14,7 +14,7 @@ from gordon_core.effects import Done, Effect, Refused, Unknown
 from gordon_core.observation import Clock, Container, Gone, RouteSeen, RouteUnread, Unread
 from gordon_core.printing import escaped
 from gordon_core.record import PlanRecord
-from gordon_core.snapshot import Snapshot
+from gordon_core.snapshot import Hold, Snapshot
 
 SNAPSHOT = "gordon-snapshot"
 PLAN = "gordon-plan"
@@ -47,8 +47,10 @@ HEADS: Mapping[type, Mapping[str, str | int]] = {
 }
 """What an object says first, before its fields: which document it is, or which member of its union."""
 
-_KEYS: Mapping[tuple[type, str], str] = {(Snapshot, "subjects"): "services", (Clock, "wall_s"): "wall"}
-_KINDS: Mapping[tuple[type, str], object] = {(Clock, "wall_s"): Moment}
+_KEYS: Mapping[tuple[type, str], str] = {
+    (Snapshot, "subjects"): "services", (Clock, "wall_s"): "wall", (Hold, "until_wall_s"): "until_wall",
+}  # fmt: skip
+_KINDS: Mapping[tuple[type, str], object] = {(Clock, "wall_s"): Moment, (Hold, "until_wall_s"): Moment}
 _UNION = type(int | str)
 
 

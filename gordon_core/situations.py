@@ -22,6 +22,8 @@ class Situation(Enum):
     SHUT_ROUTED = "stopped, as the operator wants, but its route could not be withdrawn; trying again in the next pass"
     SHUT = "stopped, as the operator wants"
 
+    ON_HOLD = "held {hold}"
+
     INHIBITED_ROUTED = "inhibited ({inhibited}), and it may still be routed; the route must go"
     INHIBITED = "inhibited ({inhibited}); never started"
     UNPROVEN = "an earlier withdrawal is unproven; nothing else is done before it is proven"
@@ -34,6 +36,9 @@ class Situation(Enum):
     TRANSITIONAL = "{status}: the engine is changing it; looking again in the next pass"
     PAUSED = "paused; left alone, and not counted as stable"
     UNSAFE = "{status}; left alone, and not counted as stable"
+    DONE_ROUTED = "done, but it may still be routed; the route must go"
+    DONE_REMEMBERED = "done; its history can go"
+    DONE = "done: it ended by itself with exit code 0, and is not started again"
     CONTESTED_ROUTED = "port {port} is also named by the route of {other}, which could not be withdrawn; its own route must go"
     CONTESTED = "port {port} is also named by the route of {other}, which could not be withdrawn; it must not answer there"
     CONTENDING = "port {port} is also named by the route of {other}; waiting until that is withdrawn"
@@ -42,6 +47,8 @@ class Situation(Enum):
     ENDED = "ended with an attempt pending, not yet charged"
     RELAPSED = "unhealthy with an attempt pending, not yet charged"
     REFUSED = "the engine refused to start it: {refusal}"
+    SIDELINED_ROUTED = "unhealthy at {strikes}, and it may still be routed; the route must go"
+    SIDELINED = "unhealthy at {strikes}; left running, and not routed before it is healthy"
     COOLING = "{state}, waiting out its budget until {until}, in {wait}, after {failures}"
     UNGRANTED = "{state}, but the host's grant is missing: {ungranted}"
     SPENT = "{state}; {attempted} in this pass already, trying again in the next"
@@ -65,6 +72,7 @@ class Situation(Enum):
     UNREMEMBERED = "ready, but not yet remembered as verified"
     UNROUTED = "ready and on record, but not routed"
     RECOVERED = "five stable minutes; {history} can be forgotten"
+    SERVING_HELD = "serving; held {hold}"
     WATCHED = "serving, but unhealthy ({strikes})"
     UNCONFIRMED = "serving, but its health is not known; not counted as stable"
     PROVING = "serving again; {history} forgotten at {until}, in {wait}, if it stays stable"
@@ -80,6 +88,7 @@ class Situation(Enum):
     OLD_ROUTED = "superseded, but the route to it is not proven gone; kept until it is"
     UNCLAIMED = "superseded and gone, but its port claims remain"
     FINISHED = "superseded and gone; only its marker is left"
+    OLD_ON_HOLD = "superseded; held {hold}"
     RETIRED = "superseded and stopped; it can be removed"
     OLD_LEAVING = "superseded; the engine is removing it"
     OUTLIVED = "superseded; its successor serves, or none is wanted"
@@ -94,6 +103,7 @@ class Situation(Enum):
     CANDIDATE_ROUTED = "bears a name of this service, and a route may lead to it; kept"
     UNSELECTED = "bears a name of this service, and may be what serves, since nothing that ACTIVE names runs; kept"
     NAMESAKE = "bears the canonical name of this service, and runs; kept"
+    CANDIDATE_ON_HOLD = "left by a deploy; held {hold}"
     STALE = "left running by an interrupted deploy"
     STUBBORN = "left by an interrupted deploy, and it did not stop"
     LEFT_DOWN = "left by an interrupted deploy, and down"
@@ -110,6 +120,7 @@ REMEDIES: dict[Situation, str] = {
     Situation.PAUSED: "docker unpause {id}",
     Situation.UNSAFE: "docker inspect {id}",
     Situation.CONTENDING: "gordon-shell once",
+    Situation.SIDELINED: "docker inspect {id}",
     Situation.COOLING: "gordon-shell retry {name}",
     Situation.UNGRANTED: "grant it in the host policy, or deploy it without",
     Situation.SPENT: "docker logs {id}",
@@ -132,5 +143,6 @@ REMEDIES_IN_THE_DARK: dict[Situation, str] = {
     Situation.LOCKED: "gordon-shell once, as soon as that lock is free",
     Situation.IN_FLIGHT: "gordon-shell once, as soon as that has come back",
     Situation.SUPPLANTED: "gordon-shell once",
+    Situation.ON_HOLD: "gordon-shell release {name}",
 }
 """The situations that pass a service over. Such a one is held only where it is to run and does not serve."""

@@ -4,13 +4,25 @@ from collections import Counter
 from collections.abc import Iterable
 from enum import Enum
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, evolve, field, frozen
 from attrs.validators import ge, gt, instance_of, le, matches_re, min_len, optional
 
 from gordon_core.effects import Generation, Result
 from gordon_core.memory import NOTHING, Memory, Verified
-from gordon_core.observation import Binds, Clock, Container, Port, Route, RouteSeen, Seen, SeenAs, reachable, seen_as
-from gordon_core.policy import DEFAULT_POLICY, DEFAULT_STOP_GRACE_S, Policy
+from gordon_core.observation import (
+    LATEST_WALL_S,
+    Binds,
+    Clock,
+    Container,
+    Port,
+    Route,
+    RouteSeen,
+    Seen,
+    SeenAs,
+    reachable,
+    seen_as,
+)
+from gordon_core.policy import DEFAULT_POLICY, DEFAULT_STOP_GRACE_S, Constant, Policy
 
 
 class Intent(Enum):
@@ -18,6 +30,28 @@ class Intent(Enum):
 
     RUNNING = "running"
     STOPPED = "stopped"
+
+
+@frozen
+class Hold:
+    """The durable wish that a service is left as it is until a time, and whose wish it is, and why.
+
+    `until_s` counts as the clock's `boot_s` does, under `boot_id`; `until_wall_s` is the same time on the wall clock as it was
+    when the hold began, which is all that a later boot has to go by.
+    """
+
+    until_s: float = field(validator=ge(0))
+    until_wall_s: float = field(validator=(ge(0), le(LATEST_WALL_S)))
+    boot_id: str = field(validator=min_len(1))
+    who: str = field(validator=min_len(1))
+    reason: str = field(validator=min_len(1))
+
+    def in_force(self, clock: Clock) -> "Hold | None":
+        """Return it in the time of this boot, or None where it is over."""
+        if self.boot_id == clock.boot_id:
+            return self if clock.boot_s < self.until_s else None
+        left_s = self.until_wall_s - clock.wall_s
+        return evolve(self, until_s=clock.boot_s + left_s, boot_id=clock.boot_id) if left_s > 0 else None
 
 
 @frozen
@@ -117,8 +151,10 @@ class Subject:
     `declared` is None for a service that ACTIVE does not (or no longer) name. `unproven`: a withdrawal failed and no read has
     shown more. `inhibited` and `locked` are "" or the reason. `ungranted` names the grants that are missing. `in_flight` is ""
     or the command that this process still waits for. `orphans` are containers that are remembered although nothing names them.
-    `candidates` are what interrupted deploys left of it. `policy_origin` says where the recovery constants of `declared.policy`
-    were set, narrowest first. `clash` is filled in by the planner.
+    `candidates` are what interrupted deploys left of it. `hold` is who wants it left as it is, until when. `policy_constants` say
+    what set each constant of `declared.policy` that is not left to its default, `policy_faults` which labels say nothing that
+    can be understood; `policy_origin` names scopes of the host policy, in documents that know nothing of these. `clash` is filled
+    in by the planner.
     """
 
     app: str = field(validator=min_len(1))
@@ -138,6 +174,9 @@ class Subject:
     orphans: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = field(default=())
     policy_origin: tuple[str, ...] = ()
+    hold: Hold | None = None
+    policy_constants: tuple[Constant, ...] = ()
+    policy_faults: tuple[str, ...] = ()
     clash: Clash | None = field(default=None, eq=False, validator=optional(instance_of(Clash)))
     seen_as: SeenAs = field(init=False, eq=False, repr=False)
     binds: Binds = field(init=False, eq=False, repr=False)
@@ -205,5 +244,5 @@ def _refuse_repeats(what: str, values: Iterable[object]) -> None:
 
 
 __all__ = [
-    "Candidate", "Clash", "Declared", "HttpCheck", "Intent", "NamedAs", "Snapshot", "Subject", "Superseded",
+    "Candidate", "Clash", "Declared", "Hold", "HttpCheck", "Intent", "NamedAs", "Snapshot", "Subject", "Superseded",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ class Stage(Enum):
     OVERDUE = "it takes longer than it may"
     UNLISTED = "the containers could not be listed; nothing is done"
     SHUT = "the operator wants the app stopped"
+    ON_HOLD = "somebody wants the service left as it is"
     BLIND = "the router could not be read; nothing could be published"
     CONTESTED_IN_VAIN = "the route of another service names a port of the candidate, and could not be withdrawn"
     CONTESTED = "the route of another service names a port of the candidate"

@@ -8,24 +8,35 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from gordon_core import evidence, facts
+from gordon_core import evidence, facts, tuned_facts
 from gordon_core.effects import DropMarker, ReleaseClaims, Remove, Retire, SupersededEffect
 from gordon_core.observation import SeenAs, seen_as
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Intent, Subject, Superseded
 
-Fact = Callable[[Superseded, Subject], bool]
+Fact = Callable[[Superseded, Subject, float], bool]
 Command = Callable[[Superseded, Subject], SupersededEffect]
 
 
 @frozen
 class Row:
-    """One line of the law for superseded containers."""
+    """One line of the law for superseded containers. `until` is when a wait ends, in seconds since boot."""
 
     situation: Situation
     looks: tuple[SeenAs, ...]
     holds: Fact
     effect: Command | None = None
+    until: Callable[[Subject], float | None] | None = None
+
+
+def _if(question: Callable[[Superseded, Subject], bool]) -> Fact:
+    """Turn a fact that does not ask for the time into one that is given it."""
+
+    def holds(old: Superseded, subject: Subject, _now_s: float) -> bool:
+        return question(old, subject)
+
+    holds.__doc__ = question.__doc__
+    return holds
 
 
 def _always(_old: Superseded, _subject: Subject) -> bool:
@@ -44,8 +55,13 @@ def _is_named_by_active(old: Superseded, subject: Subject) -> bool:
 
 
 def _is_needed(_old: Superseded, subject: Subject) -> bool:
-    """The app is to run, ACTIVE still has the service, and the successor was not seen to serve."""
-    return subject.declared is not None and subject.intent is Intent.RUNNING and not facts.serves(subject)
+    """The app is to run, ACTIVE still has the service, and the successor was not seen to serve, nor is done unpublished."""
+    return subject.declared is not None and subject.intent is Intent.RUNNING and not tuned_facts.has_taken_over(subject)
+
+
+def _is_on_hold(_old: Superseded, subject: Subject, now_s: float) -> bool:
+    """Somebody wants the service left as it is, until a time not yet reached."""
+    return tuned_facts.is_on_hold(subject, now_s)
 
 
 def _may_be_routed(old: Superseded, subject: Subject) -> bool:
@@ -87,17 +103,20 @@ _ANY = tuple(SeenAs)
 _GONE = (SeenAs.GONE,)
 _S = Situation
 
+_OTHERWISE = _if(_always)
+
 ROWS: tuple[Row, ...] = (
-    Row(_S.OLD_HELD, _ANY, _is_held),
-    Row(_S.RECLAIMED, _ANY, _is_named_by_active, _drop_marker),
-    Row(_S.OLD_UNREAD, (SeenAs.UNREAD,), _always),
-    Row(_S.AWAITING, _ANY, _is_needed),
-    Row(_S.OLD_ROUTED, _ANY, _may_be_routed),
-    Row(_S.UNCLAIMED, _GONE, _has_claims, _release_claims),
-    Row(_S.FINISHED, _GONE, _always, _drop_marker),
-    Row(_S.RETIRED, (SeenAs.DOWN,), _always, _remove),
-    Row(_S.OLD_LEAVING, (SeenAs.REMOVING,), _always),
-    Row(_S.OUTLIVED, _ANY, _always, _retire),
+    Row(_S.OLD_HELD, _ANY, _if(_is_held)),
+    Row(_S.RECLAIMED, _ANY, _if(_is_named_by_active), _drop_marker),
+    Row(_S.OLD_UNREAD, (SeenAs.UNREAD,), _OTHERWISE),
+    Row(_S.AWAITING, _ANY, _if(_is_needed)),
+    Row(_S.OLD_ROUTED, _ANY, _if(_may_be_routed)),
+    Row(_S.UNCLAIMED, _GONE, _if(_has_claims), _release_claims),
+    Row(_S.FINISHED, _GONE, _OTHERWISE, _drop_marker),
+    Row(_S.OLD_ON_HOLD, _ANY, _is_on_hold, until=evidence.held_until_s),
+    Row(_S.RETIRED, (SeenAs.DOWN,), _OTHERWISE, _remove),
+    Row(_S.OLD_LEAVING, (SeenAs.REMOVING,), _OTHERWISE),
+    Row(_S.OUTLIVED, _ANY, _OTHERWISE, _retire),
 )
 
 

@@ -134,6 +134,9 @@ CAUSES: tuple[_Row, ...] = (
         "containers that no deploy of this service made bear its names",
         "rename or remove them: docker rename, docker rm",
     ),
+    _Row(
+        (Why.ON_HOLD,), _always, "that wish outweighs a deploy", "wait for its end, or end it: gordon-shell release APP/SERVICE"
+    ),
     _Row((Why.STOPPED,), _always, "the app was stopped", "start it first: gordon-shell start APP"),
     _Row((Why.CONFLICT,), _always, "another tool changed this service at the same time", "deploy again"),
     _Row((Why.ENGINE,), _always, "the engine is down or overloaded", "see that it runs, and deploy again"),

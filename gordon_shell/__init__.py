@@ -16,26 +16,32 @@ if TYPE_CHECKING:
         DocumentError,
         EngineError,
         GordonError,
+        JournalError,
         NoWayBackError,
         RouterError,
         StoreError,
         UsageError,
     )
     from gordon_shell.host import Host
+    from gordon_shell.journal import Dossier, Journal, Record
     from gordon_shell.memory.clock import MemoryClock
     from gordon_shell.memory.container import Behaviour, Simulated
     from gordon_shell.memory.engine import MemoryEngine
     from gordon_shell.memory.images import SimulatedImage
+    from gordon_shell.memory.journal import MemoryJournal
     from gordon_shell.memory.locks import MemoryLocks
     from gordon_shell.memory.ports import memory_ports
     from gordon_shell.memory.prober import MemoryProber
     from gordon_shell.memory.router import MemoryRouter
     from gordon_shell.memory.store import MemoryStore
+    from gordon_shell.notices import Notices
     from gordon_shell.operations import Forgotten
     from gordon_shell.ports import Deployed, Marker, Ports, Stored
-    from gordon_shell.reconciler import Report
+    from gordon_shell.recovery import Recovery
+    from gordon_shell.report import Report
     from gordon_shell.wiring import LiveOptions
     from gordon_shell.wishes import Wish
+    from gordon_shell.witness import Witness
 
 __all__ = [
     "Adoption",
@@ -44,21 +50,28 @@ __all__ = [
     "Deployed",
     "Deployer",
     "DocumentError",
+    "Dossier",
     "EngineError",
     "Forgotten",
     "GordonError",
     "Host",
     "InlineCrew",
+    "Journal",
+    "JournalError",
     "LiveOptions",
     "Marker",
     "MemoryClock",
     "MemoryEngine",
+    "MemoryJournal",
     "MemoryLocks",
     "MemoryProber",
     "MemoryRouter",
     "MemoryStore",
     "NoWayBackError",
+    "Notices",
     "Ports",
+    "Record",
+    "Recovery",
     "Report",
     "RouterError",
     "Simulated",
@@ -67,6 +80,7 @@ __all__ = [
     "Stored",
     "UsageError",
     "Wish",
+    "Witness",
     "memory_ports",
 ]
 
@@ -79,26 +93,32 @@ _ROOMS = {
         "DocumentError",
         "EngineError",
         "GordonError",
+        "JournalError",
         "NoWayBackError",
         "RouterError",
         "StoreError",
         "UsageError",
     ),
     "host": ("Host",),
+    "journal": ("Dossier", "Journal", "Record"),
     "memory.clock": ("MemoryClock",),
     "memory.container": ("Behaviour", "Simulated"),
     "memory.engine": ("MemoryEngine",),
     "memory.images": ("SimulatedImage",),
+    "memory.journal": ("MemoryJournal",),
     "memory.locks": ("MemoryLocks",),
     "memory.ports": ("memory_ports",),
     "memory.prober": ("MemoryProber",),
     "memory.router": ("MemoryRouter",),
     "memory.store": ("MemoryStore",),
+    "notices": ("Notices",),
     "operations": ("Forgotten",),
     "ports": ("Deployed", "Marker", "Ports", "Stored"),
-    "reconciler": ("Report",),
+    "recovery": ("Recovery",),
+    "report": ("Report",),
     "wiring": ("LiveOptions",),
     "wishes": ("Wish",),
+    "witness": ("Witness",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -29,15 +29,17 @@ def over_a_session(command: "Callable[Concatenate[Session, P], int]") -> Callabl
     """Give a command the world that its options name, or that click's context object is."""
 
     @cli_common.live_options
+    @cli_common.history_option
     @click.pass_context
     @functools.wraps(command)
-    def acting(
+    def acting(  # noqa: PLR0913, PLR0917 - one parameter for each option
         context: click.Context,
         /,
         state: Path | None,
         policy: Path | None,
         haproxy: Path | None,
         routes: Path | None,
+        history: Path | None,
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> int:
@@ -45,7 +47,7 @@ def over_a_session(command: "Callable[Concatenate[Session, P], int]") -> Callabl
         from gordon_shell.wiring import LiveOptions  # noqa: PLC0415 - likewise
 
         world = context.obj if isinstance(context.obj, World) else World()
-        options = LiveOptions(state=state, policy=policy, haproxy=haproxy, routes=routes)
+        options = LiveOptions(state, policy, haproxy, routes, history)
         return command(Session(options, world), *args, **kwargs)
 
     return acting

@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from gordon_core.observation import Container, HealthStatus, Port, PortBinding, Status, reachable
 from gordon_core.sentences import duration
 from gordon_core.snapshot import Declared, HttpCheck
+from gordon_core.tuning import of_labels
 from gordon_shell.errors import UsageError
 from gordon_shell.http_checks import http_check, tcp_numbers
 from gordon_shell.ports import Details, Marker, Stored
@@ -172,7 +173,9 @@ def _notes(app: str, service: str, details: Details, declared: Declared) -> tupl
             f"Docker restarts it too (restart policy {details.restart_policy}); that is coped with, and "
             f"`docker update --restart no {label}` leaves it to one of the two"
         )
-    if seen.status in _DOWN:
+    if seen.exit is not None and seen.exit.code == 0 and of_labels(details.labels)[0].exit_0_is_done:
+        notes.append("it ended with exit code 0, and by its label is done with that: it is left alone")
+    elif seen.status in _DOWN:
         notes.append(
             f"it is down ({seen.status.value}), and will be started; if it is a job that has ended, "
             f"forget it: gordon-shell forget {app}/{service}"

@@ -1,16 +1,18 @@
 """What the jobs of a pass must know of one another: which routes name ports that no container of their own service holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from threading import Lock
 
 from attrs import evolve
 
-from gordon_core.observation import RouteSeen
-from gordon_core.planner import names_foreign_ports
+from gordon_core.observation import RouteSeen, Unread
+from gordon_core.planner import is_at_odds, names_foreign_ports
 from gordon_core.snapshot import Snapshot, Subject
 from gordon_shell.observer import stray
 from gordon_shell.ports import Routes, Service
+
+NEVER_LOOKED_AT = Unread("nobody looked at it yet")
 
 
 class Board:
@@ -28,12 +30,40 @@ class Board:
             self._subjects[key] = subject
             (self._suspects.add if is_suspect else self._suspects.discard)(key)
 
-    def others(self, subject: Subject, routes: Routes | None) -> tuple[Subject, ...]:
+    def get(self, app: str, service: str) -> Subject:
+        """Return the latest value of a subject; one that was never put up is a stray that nothing is known of."""
+        with self._mutex:
+            return self._subjects.get((app, service)) or Subject(app, service, NEVER_LOOKED_AT)
+
+    def is_at_odds(self, subject: Subject, routes: Routes | None) -> bool:
+        """Tell whether another service was seen to hold what this one holds now, and is routed there: it must be looked at."""
+        if routes is None:
+            return False
+        with self._mutex:
+            others = self._subjects
+            return any(
+                is_at_odds(subject, others[key], binds)
+                for key, binds in routes.by_service.items()
+                if key in others and key != (subject.app, subject.service)
+            )
+
+    def others(
+        self, subject: Subject, routes: Routes | None, looked_at: Collection[Service] | None = None
+    ) -> tuple[Subject, ...]:
         """Return the suspects besides this subject, as the read of the router that came with it, or a later one, shows them.
 
         It may show routes that could not be read, or were not there, when their own services were looked at. Where the router was
-        silent to this subject, the others stand as they were put up.
+        silent to this subject, the others stand as they were put up. `looked_at` are the services of a targeted pass: what was
+        done to others, it did not do.
         """
+        found = self._others(subject, routes)
+        if looked_at is None:
+            return found
+        return tuple(
+            evolve(each, results=()) if each.results and (each.app, each.service) not in looked_at else each for each in found
+        )
+
+    def _others(self, subject: Subject, routes: Routes | None) -> tuple[Subject, ...]:
         mine = (subject.app, subject.service)
         with self._mutex:
             others, suspects = dict(self._subjects), self._suspects - {mine}

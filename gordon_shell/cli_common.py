@@ -103,10 +103,10 @@ def complain(text: str) -> None:
         _write_all(sys.stderr.buffer, data)
 
 
-def write(text: str) -> None:
+def write(text: str) -> bool:
     """Write text to standard output: the same bytes whatever the terminal, the locale and the environment are.
 
-    Raise OutputError where that cannot be; a reader that went away is no error.
+    Raise OutputError where that cannot be; a reader that went away is no error. Return whether it is still there.
     """
     if sys.stdout is None:
         raise OutputError
@@ -115,9 +115,11 @@ def write(text: str) -> None:
         _write_all(stream, text.encode())
     except BrokenPipeError:
         _discard(stream)
+        return False
     except OSError as error:
         _discard(stream)
         raise OutputError(error.strerror) from None
+    return True
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:
@@ -173,18 +175,29 @@ def color_option(function: C) -> C:
     return click.option("--color", type=choices, default="auto", show_default=True, help=help_text)(function)
 
 
+def state_option(function: C) -> C:
+    """Add what says where the state is: `state`, Path or None."""
+    return click.option(
+        "--state",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        envvar=STATE_VARIABLE,
+        help=f"The state database (${STATE_VARIABLE}, or the standard place).",
+    )(function)
+
+
+def policy_option(function: C) -> C:
+    """Add what says where the host policy is: `policy`, Path or None."""
+    help_text = "The host policy ($GORDON_POLICY, or the standard place)."
+    return click.option("--policy", type=click.Path(path_type=Path), metavar="FILE", help=help_text)(function)
+
+
 def live_options(function: C) -> C:
     """Add what says where the live host's state, policy and router are: `state`, `policy`, `haproxy`, `routes`, Path or None."""
     path = click.Path(path_type=Path)
     options = (
-        click.option(
-            "--state",
-            type=path,
-            metavar="FILE",
-            envvar=STATE_VARIABLE,
-            help=f"The state database (${STATE_VARIABLE}, or the standard place).",
-        ),
-        click.option("--policy", type=path, metavar="FILE", help="The host policy ($GORDON_POLICY, or the standard place)."),
+        state_option,
+        policy_option,
         click.option(
             "--haproxy", type=path, metavar="SOCKET", help="Route through the HAProxy with this runtime socket ($GORDON_HAPROXY)."
         ),
@@ -195,6 +208,18 @@ def live_options(function: C) -> C:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def what_if_option(function: C) -> C:
+    """Add what is supposed: `what_if`, a tuple of KEY=VALUE."""
+    help_text = "Suppose a constant of recovery (unhealthy_threshold=3) or a fact (shop/web:memory.failures=0); repeatable."
+    return click.option("--what-if", multiple=True, metavar="KEY=VALUE", help=help_text)(function)
+
+
+def history_option(function: C) -> C:
+    """Add what says where the journal is: `history`, Path or None."""
+    help_text = "The journal ($GORDON_HISTORY, or beside the state)."
+    return click.option("--history", type=click.Path(path_type=Path), metavar="FILE", help=help_text)(function)
 
 
 def refuse(parameters: Sequence[str], why: str) -> None:

@@ -77,13 +77,16 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.SHUT_UNREAD: (Mark.HELD, "held"),
     Situation.SHUT_ROUTED: (Mark.HELD, "held"),
     Situation.SHUT: (Mark.WELL, "as desired"),
+    Situation.ON_HOLD: (Mark.WAITS, "on hold"),
     Situation.INHIBITED: (Mark.HELD, "inhibited"),
     Situation.UNREADABLE: (Mark.HELD, "held"),
     Situation.GONE: (Mark.HELD, "gone"),
     Situation.TRANSITIONAL: (Mark.HELD, "held"),
     Situation.PAUSED: (Mark.HELD, "held"),
     Situation.UNSAFE: (Mark.HELD, "held"),
+    Situation.DONE: (Mark.WELL, "done"),
     Situation.CONTENDING: (Mark.HELD, "held"),
+    Situation.SIDELINED: (Mark.HELD, "held"),
     Situation.COOLING: (Mark.WAITS, "waiting"),
     Situation.UNGRANTED: (Mark.HELD, "held"),
     Situation.SPENT: (Mark.HELD, "held"),
@@ -95,6 +98,7 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.ILL: (Mark.HELD, "held"),
     Situation.HEALTH_UNREAD: (Mark.HELD, "held"),
     Situation.NOT_READY: (Mark.HELD, "held"),
+    Situation.SERVING_HELD: (Mark.WAITS, "on hold"),
     Situation.WATCHED: (Mark.WAITS, "serving"),
     Situation.UNCONFIRMED: (Mark.WAITS, "serving"),
     Situation.PROVING: (Mark.WAITS, "serving"),
@@ -104,6 +108,7 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.OLD_UNREAD: (Mark.HELD, "held"),
     Situation.AWAITING: (Mark.WAITS, "kept"),
     Situation.OLD_ROUTED: (Mark.HELD, "held"),
+    Situation.OLD_ON_HOLD: (Mark.WAITS, "on hold"),
     Situation.OLD_LEAVING: (Mark.WAITS, "waiting"),
     Situation.CANDIDATE_HELD: (Mark.WAITS, "skipped"),
     Situation.CHOSEN: (Mark.WELL, "kept"),
@@ -113,17 +118,25 @@ STANDING: dict[Situation, tuple[Mark, str]] = {
     Situation.CANDIDATE_ROUTED: (Mark.WAITS, "kept"),
     Situation.UNSELECTED: (Mark.WAITS, "kept"),
     Situation.NAMESAKE: (Mark.WAITS, "kept"),
+    Situation.CANDIDATE_ON_HOLD: (Mark.WAITS, "on hold"),
     Situation.CANDIDATE_LEAVING: (Mark.WAITS, "waiting"),
 }
 """How a situation without an effect is marked and counted."""
 
-_STANDING_ORDER = ("inhibited", "gone", "held", "waiting", "skipped", "kept", "left alone", "serving", "as desired")
+_STANDING_ORDER = (
+    "inhibited", "gone", "held", "on hold", "waiting", "skipped", "kept", "left alone", "serving", "done", "as desired",
+)  # fmt: skip
 _ORDER = (*dict.fromkeys(f"would be {verb}" for _, verb in VERBS), *_STANDING_ORDER)
 
 
 def mark(decision: Decision) -> Mark:
     """Return the sign of a decision."""
     return Mark.ACTS if decision.effect is not None else STANDING[decision.situation][0]
+
+
+def in_short(decision: Decision) -> str:
+    """Return how a decision is counted: "would be started", "waiting", "as desired"."""
+    return _counted(decision, ())
 
 
 def _counted(decision: Decision, effects: Iterable[Effect]) -> str:

@@ -21,11 +21,12 @@ _POOL_SIZE = 32
 @frozen
 class Timeouts:
     """How long the engine may take to answer, in seconds: to a read, to a command on top of the grace that it carries, and to
-    fetch an image."""
+    fetch an image; and how long its events may be silent before they are asked for anew."""
 
     read_s: float = 10.0
     command_s: float = 30.0
     pull_s: float = 600.0
+    silence_s: float = 60.0
 
 
 DEFAULT_TIMEOUTS = Timeouts()
@@ -55,10 +56,11 @@ class Clients:
 
 def open_clients(endpoint: Endpoint, version: str, timeouts: Timeouts) -> Clients:
     """Prepare to speak with an engine in a version of its API; raise docker-py's own errors."""
-    return Clients(version, _open(endpoint, version, timeouts.read_s), _open(endpoint, version, timeouts.command_s))
+    return Clients(version, open_client(endpoint, version, timeouts.read_s), open_client(endpoint, version, timeouts.command_s))
 
 
-def _open(endpoint: Endpoint, version: str, timeout_s: float) -> "APIClient":
+def open_client(endpoint: Endpoint, version: str, timeout_s: float) -> "APIClient":
+    """Prepare to speak with an engine, which has so long to answer; raise docker-py's own errors."""
     from docker import APIClient  # noqa: PLC0415 - see the module's docstring
     from docker.utils import parse_host  # noqa: PLC0415 - likewise
     from requests.adapters import HTTPAdapter  # noqa: PLC0415 - likewise

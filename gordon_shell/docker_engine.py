@@ -8,6 +8,7 @@ many threads: the sessions are only read after they are made, and their connecti
 import math
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -17,14 +18,15 @@ from gordon_core.blueprint import Blueprint, Image, Made, Variable
 from gordon_core.effects import Done, Fault, Outcome, Refused, Unknown
 from gordon_core.observation import TIMED_OUT, Gone, ProbeResult
 from gordon_shell import docker_endpoint, docker_json, docker_made
-from gordon_shell.docker_clients import DEFAULT_TIMEOUTS, Clients, Timeouts, open_clients
+from gordon_shell.docker_clients import DEFAULT_TIMEOUTS, Clients, Timeouts, open_client, open_clients
 from gordon_shell.docker_create import creation
 from gordon_shell.docker_endpoint import Endpoint
+from gordon_shell.docker_events import DockerEventStream
 from gordon_shell.docker_failures import Failure, blame, foreign, translate
 from gordon_shell.docker_fields import Table, expect, table_at, text_at
 from gordon_shell.docker_pull import pull, pull_blame
 from gordon_shell.errors import EngineError
-from gordon_shell.ports import Details, Row
+from gordon_shell.ports import About, Details, Row
 from gordon_shell.redaction import hidden, redacted
 
 T = TypeVar("T")
@@ -57,11 +59,12 @@ class DockerEngine:
 
     def start(self, container_id: str) -> Outcome:
         """Start it. One that runs already is Done."""
-        return self._command("start", lambda clients: clients.commanding.start(container_id))
+        return self._veiled(container_id, self._command("start", lambda clients: clients.commanding.start(container_id)))
 
     def restart(self, container_id: str, grace_s: float) -> Outcome:
         """Stop it within its grace, and start it."""
-        return self._command("restart", lambda clients: clients.commanding.restart(container_id, math.ceil(grace_s)))
+        outcome = self._command("restart", lambda clients: clients.commanding.restart(container_id, math.ceil(grace_s)))
+        return self._veiled(container_id, outcome)
 
     def stop(self, container_id: str, grace_s: float) -> Outcome:
         """Stop it within its grace. One that is down already is Done."""
@@ -109,11 +112,14 @@ class DockerEngine:
             return Done()
         return self._outcome("rename", answer)
 
-    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
+    def logs(self, container_id: str, lines: int, until_s: float | None = None) -> tuple[str, ...]:
         """Return its last lines of output, oldest first; for a value of its environment stands its name. Raise EngineError."""
         what = f"the output of {container_id[:12]}"
         environment = self._had(self._call(lambda clients: _environment(clients.reading.inspect_container(container_id))), what)
-        output = self._had(self._call(lambda clients: clients.reading.logs(container_id, tail=max(0, lines))), what)
+        for reach in (1,) if until_s is None else _REACHES:
+            output = self._had(self._call(partial(_output, container_id, max(0, lines) * reach, until_s)), what)
+            if output.count(b"\n") >= lines:
+                break
         text = redacted(output.decode("utf-8", "replace"), environment).removesuffix("\n")
         return tuple(each.rstrip("\r") for each in text.split("\n"))[-lines:] if text and lines > 0 else ()
 
@@ -127,6 +133,16 @@ class DockerEngine:
         own = {} if isinstance(image, Gone) else image  # removed by force: then nothing is known to be the image's
         return self._had(self._call(lambda clients: docker_made.made(whole, own, clients.reading.info())), what)
 
+    def about(self) -> About:
+        """Read what it says of itself: one call for its versions, one for its clock. Raise EngineError."""
+        answer = self._call(lambda clients: docker_json.about(clients.reading.version(), clients.reading.info()))
+        return self._had(answer, "the description of the engine")
+
+    def events(self) -> DockerEventStream:
+        """Begin to listen, on a connection of its own; it ends after a minute of silence. Raise EngineError."""
+        answer = self._call(lambda clients: self._listening(clients.version))
+        return self._had(answer, "the request for its events")
+
     def close(self) -> None:
         """Close the connections that are idle; a later call opens new ones."""
         self._clients.close()
@@ -138,6 +154,14 @@ class DockerEngine:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connections."""
         self.close()
+
+    def _listening(self, version: str) -> DockerEventStream:
+        client = open_client(self._endpoint, version, self._timeouts.silence_s)
+        try:
+            return DockerEventStream(client, lambda failure: self._error(failure, "the request for its events"))
+        except self._foreign:
+            client.close()
+            raise
 
     def _connect(self, container_id: str, network: str, aliases: tuple[str, ...]) -> Outcome:
         return self._command(
@@ -155,6 +179,16 @@ class DockerEngine:
 
     def _command(self, verb: str, do: Callable[[Clients], None]) -> Outcome:
         return self._outcome(verb, self._call(do))
+
+    def _veiled(self, container_id: str, outcome: Outcome) -> Outcome:
+        """Return what came of a start with no value of the environment in it: the engine quotes the command that fails."""
+        if not isinstance(outcome, Refused):
+            return outcome
+        environment = self._call(lambda clients: _environment(clients.reading.inspect_container(container_id)))
+        if not isinstance(environment, Failure):
+            return hidden(outcome, environment)
+        quotes = outcome.fault is Fault.WORKLOAD and not environment.is_absence()
+        return evolve(outcome, reason=_WITHHELD) if quotes else outcome
 
     def _outcome(self, verb: str, answer: Failure | None) -> Outcome:
         if answer is None:
@@ -210,6 +244,9 @@ class DockerEngine:
         return EngineError(f"the engine at {host} gave no answer to {what}: {words}; {remedy}")
 
 
+_REACHES = (1, 20, 400)
+"""How many times as many lines are asked for: the engine takes the last ones first, and leaves those after a time out of them."""
+_WITHHELD = "the engine refused; its words are withheld, since the container that they may quote could not be read"
 _OWN_CERTIFICATE = "that cert.pem and key.pem in DOCKER_CERT_PATH are there and of an authority that it trusts"
 _HUNG_UP = ("broke the tls connection off", "connection reset", "broken pipe", "closed connection")
 _REMEDIES = {
@@ -226,6 +263,11 @@ _REMEDIES = {
 
 def _id(answer: object) -> str:
     return expect(expect(answer, dict, "the container").get("Id"), str, "its ID")
+
+
+def _output(container_id: str, lines: int, until_s: float | None, clients: Clients) -> bytes:
+    output: bytes = clients.reading.logs(container_id, tail=lines, until=until_s)
+    return output
 
 
 def _environment(answer: object) -> tuple[Variable, ...]:

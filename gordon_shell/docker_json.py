@@ -5,6 +5,7 @@ since then this is not the answer of a Docker engine.
 """
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from gordon_core.observation import (
     Container,
@@ -19,7 +20,7 @@ from gordon_core.observation import (
 )
 from gordon_core.policy import DEFAULT_STOP_GRACE_S
 from gordon_shell.docker_fields import Table, digits, expect, is_port, list_at, number_at, table_at, tables, text_at, value_at
-from gordon_shell.ports import Details, Mount, Row
+from gordon_shell.ports import About, Details, Mount, Row
 
 NEVER = "0001-01-01T00:00:00Z"
 """The engine's zero time: of a container that never started, or never ended."""
@@ -63,6 +64,13 @@ def details(answer: object) -> Details:
         restart_policy=text_at(table_at(host, "RestartPolicy"), "Name"),
         asked_ports=_sorted(_asked_ports(table_at(host, "PortBindings"), table_at(config, "ExposedPorts"), host)),
     )
+
+
+def about(version: object, info: object) -> About:
+    """Read what an engine says of itself. Raise ValueError."""
+    told, more = expect(version, dict, "the version"), expect(info, dict, "the description of the engine")
+    wall_s = datetime.fromisoformat(text_at(more, "SystemTime")).timestamp()
+    return About(text_at(told, "Version"), text_at(told, "ApiVersion"), wall_s)
 
 
 def health_in(text: str, status: Status) -> HealthStatus:

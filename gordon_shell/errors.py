@@ -44,6 +44,16 @@ class StoreError(GordonError):
     exit_code = EX_UNAVAILABLE
 
 
+class JournalError(GordonError):
+    """The journal cannot be read or written; no recovery depends on it."""
+
+    exit_code = EX_UNAVAILABLE
+
+
+class UnprunedError(JournalError):
+    """What was to be written is in the journal; what is too old, or too much, could not be let go of."""
+
+
 class RouterError(GordonError):
     """The router cannot be read."""
 

@@ -68,6 +68,11 @@ class HaproxyRouter:
         counted = ((service_of(backend), count) for backend, count in self._socket.sessions())
         return sum(count for named, count in counted if named and named[:2] == (app, service))
 
+    def unknown(self, app: str, service: str, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        """Return the TCP ports for which HAProxy has no backend. Raise RouterError."""
+        backends = self._services().get((app, service), {})
+        return tuple(each for each in ports if each.protocol is Protocol.TCP and each not in backends)
+
     def _publish(self, app: str, service: str, wanted: Binds) -> Outcome:
         backends = self._services().get((app, service), {})
         objection = _objection(app, service, wanted, backends)

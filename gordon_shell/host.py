@@ -4,6 +4,7 @@ Threads may share a Host. Its methods raise GordonError and nothing else: UsageE
 EngineError, RouterError, DocumentError (the host policy). A deploy that fails is no error, but a Verdict.
 """
 
+from collections.abc import Callable
 from threading import Event
 from types import TracebackType
 from typing import Self
@@ -15,6 +16,7 @@ from gordon_core.deploy_forecast import forecast_deploy
 from gordon_core.deploy_planner import DeployDecision
 from gordon_core.deployment import DEPLOY_DEADLINE_S
 from gordon_core.effects import Outcome
+from gordon_core.grants import Overrides
 from gordon_core.memory import Memory
 from gordon_core.planner import Plan, plan
 from gordon_core.snapshot import Declared, Intent, Snapshot
@@ -24,13 +26,18 @@ from gordon_shell.adoption import Adoption
 from gordon_shell.crew import Crew
 from gordon_shell.deployer import Deployer, Listener, Wanted
 from gordon_shell.errors import BusyError
+from gordon_shell.holds import held_for
+from gordon_shell.journal import Journal
 from gordon_shell.observer import Observer, Policies
 from gordon_shell.operations import LOCK_WAIT_S, Forgotten
 from gordon_shell.ports import Marker, Ports, Stored
 from gordon_shell.recollection import Recollection
 from gordon_shell.reconciler import Reconciler, Report
-from gordon_shell.wiring import LiveOptions, live_policies, live_ports
+from gordon_shell.recorder import recording
+from gordon_shell.recovery import Recovery
+from gordon_shell.wiring import LiveOptions, live_journal, live_policies, live_ports
 from gordon_shell.wishes import Wish
+from gordon_shell.witness import SILENT, Witness, Witnesses
 
 ABANDONED = "its caller was cancelled"
 _SPELL_S = 0.1
@@ -38,6 +45,14 @@ _SPELL_S = 0.1
 
 def _no_policy() -> None:
     """Grant everything, and change no constant."""
+
+
+def _unheard(_complaint: str) -> None:
+    """Tell nobody."""
+
+
+def _untold(_report: Report) -> None:
+    """Tell nobody."""
 
 
 def _silent(_decision: DeployDecision, _outcome: Outcome | None) -> None:
@@ -48,19 +63,24 @@ def _silent(_decision: DeployDecision, _outcome: Outcome | None) -> None:
 class Host:
     """One host: its six ports, and its policy. `Host.open` gives the real one, `Host(memory_ports())` one in memory.
 
-    `crew` None: a pass works on services side by side, in threads.
+    `crew` None: a pass works on services side by side, in threads. `journal` None: what passes decide is not recorded; what goes
+    wrong with it ends no pass, and is told to `complain`. `witness` hears of every pass as well: `Notices(print)`, say.
     """
 
     ports: Ports
     policies: Policies = field(default=_no_policy)
     crew: Crew | None = None
+    journal: Journal | None = None
+    complain: Callable[[str], None] = _unheard
+    witness: Witness = SILENT
 
     @classmethod
     def open(cls, options: LiveOptions | None = None, *, create: bool = True) -> Self:
         """Open the real host, with an empty state where there is none and `create`; to be used as a context, or closed."""
         where = options if options is not None else LiveOptions()
         policies = live_policies(where)
-        return cls(live_ports(where, create=create), policies)
+        journal = live_journal(where)
+        return cls(live_ports(where, create=create), policies, journal=journal)
 
     def __enter__(self) -> Self:
         """Use it for a block."""
@@ -72,7 +92,7 @@ class Host:
 
     def close(self) -> None:
         """Let go of the state and of every connection; no other call may follow."""
-        for each in (self.ports.engine, self.ports.prober, self.ports.clock, self.ports.store):
+        for each in (self.ports.engine, self.ports.prober, self.ports.clock, self.ports.store, self.journal):
             getattr(each, "close", _no_policy)()
 
     # --- looking -----------------------------------------------------------------------------------------------------------
@@ -192,7 +212,16 @@ class Host:
 
     def recover(self) -> Report:
         """Run one pass over the host, and wait for all that it does: `held`, `trouble` and `faults` say what is not well."""
-        return Reconciler(self.ports, self.policies, crew=self.crew).run_pass()
+        with recording(self.journal, self.ports, self.complain) as recorder:
+            witness = Witnesses(recorder, self.witness)
+            return Reconciler(self.ports, self.policies, crew=self.crew, witness=witness).run_pass()
+
+    def recovery(self, tell: Callable[[Report], None] = _untold) -> Recovery:
+        """Return what recovers until it is told to stop, from any thread: `run` as `gordon-shell run` does, and `stop`.
+
+        `tell` hears of each pass, and of each targeted one (`is_whole` is False) that came to something.
+        """
+        return Recovery(self.ports, self.policies, self.crew, self.journal, tell, self.complain)
 
     def adopt(self, app: str, *wishes: Wish, keep_old: bool = False) -> tuple[Adoption, ...]:
         """Put containers that exist under care."""
@@ -217,6 +246,18 @@ class Host:
     def retry(self, app: str, service: str = "") -> tuple[tuple[Stored, Memory], ...]:
         """Forget what failed of a service, or of all services of an app, and return that."""
         return operations.retry(self.ports, app, service)
+
+    def hold(self, app: str, service: str = "", *, seconds: float, who: str, reason: str) -> None:
+        """Have a service, or all services of an app, left as they are for so long: none is started, stopped or retired."""
+        operations.hold(self.ports, app, service, held_for(self.ports.clock.now(), seconds, who, reason))
+
+    def release(self, app: str, service: str = "") -> None:
+        """End a hold."""
+        operations.release(self.ports, app, service)
+
+    def tune(self, app: str, service: str, tuning: Overrides) -> None:
+        """Set constants of recovery for a service, in place of all that were set so before; they outweigh the host policy."""
+        operations.tune(self.ports, app, service, lambda _before: tuning)
 
     def retire(self, app: str, service: str, container: str, grace_s: float | None = None) -> Marker:
         """Have a container stopped and removed once the present one of the service was seen to serve."""

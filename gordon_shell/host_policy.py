@@ -5,27 +5,23 @@ Both are read anew before every start, so that a grant revoked, or a source that
 
 import errno
 import os
-import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import platformdirs
-from attrs import define, field
+from attrs import define
 
 from gordon_core.grants import Grants, HostPolicy, Overrides, PathGrant, ResolvedMount, Scope, Source
+from gordon_core.policy import WhenUnhealthy
+from gordon_core.tuning import CONSTANTS, MOST_FAILURES
 from gordon_shell.errors import DocumentError, UsageError
 from gordon_shell.ports import Mount
+from gordon_shell.toml_reader import TomlReader, beneath, kind, read_toml, unreadable
 
 _HOST_FILE = Path("/etc/gordon/policy.toml")
-_LARGEST_FILE = 1 << 20
-_LONGEST_S = 366 * 86400
-_MOST_FAILURES = 1_000_000
+SETTINGS = ("journal", "notices", "metrics")
+"""Tables in the same file that are no policy, and that `host_settings` reads."""
 _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_RECOVERY = (
-    "free_failures", "ladder_s", "stable_window_s", "longest_gap_s", "unhealthy_threshold", "readiness_s", "shortest_deadline_s",
-)  # fmt: skip
 
 
 def standard_places() -> tuple[Path, ...]:
@@ -54,18 +50,7 @@ def read_policy(path: Path) -> HostPolicy:
     Raise UsageError if the file cannot be read, and DocumentError, with one line for every fault, if it says something else than
     a policy.
     """
-    content = _content(path)
-    try:
-        document: dict[str, object] = tomllib.loads(content.decode())
-    except UnicodeDecodeError as error:
-        message = f"{path}: not UTF-8 at byte {error.start}; write it as a UTF-8 text"
-        raise DocumentError(message) from error
-    except RecursionError as error:
-        message = f"{path}: nested too deeply; a policy needs at most six levels"
-        raise DocumentError(message) from error
-    except ValueError as error:
-        message = f"{path}: not TOML: {error}"
-        raise DocumentError(message) from error
+    document = read_toml(path)
     reader = _Reader(path)
     policy = HostPolicy(reader.scopes(document))
     if reader.faults:
@@ -94,89 +79,29 @@ def _exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     return True
 
 
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    if len(content) > _LARGEST_FILE:
-        message = f"{path}: larger than 1 MiB; that is no policy"
-        raise DocumentError(message)
-    return content
-
-
-def _unreadable(path: Path, error: OSError) -> UsageError:
-    return UsageError(f"{path}: the policy cannot be read ({error.strerror}); make it a file that this user may read")
-
-
-def _beneath(place: str, key: str) -> str:
-    return f"{place}.{key}" if _BARE_KEY.fullmatch(key) else f'{place}["{key}"]'
-
-
-_KINDS: Mapping[type, str] = {
-    bool: "a boolean", dict: "a table", float: "a number", int: "a whole number", list: "an array", str: "a string",
-}  # fmt: skip
-
-
-def _kind(value: object) -> str:
-    return _KINDS.get(type(value), "a date or time")
-
-
 @define
-class _Reader:
-    """Turns what TOML says into values, and keeps every fault with its place."""
-
-    path: Path
-    faults: list[str] = field(factory=list)
-
-    def wrong(self, place: str, what: str) -> None:
-        self.faults.append(f"{self.path}: {place}: {what}")
+class _Reader(TomlReader):
+    """Turns what TOML says into a policy, and keeps every fault with its place."""
 
     def scopes(self, document: dict[str, object]) -> list[Scope]:
-        top = self.table(document, "$", ("recovery", "grants", "apps"))
+        top = self.table(document, "$", ("recovery", "grants", "apps", *SETTINGS))
         found = [self.scope(top, "$", "", "")]
         for app, value in self.named(top, "$", "apps"):
-            place = _beneath("$.apps", app)
+            place = beneath("$.apps", app)
             table = self.table(value, place, ("recovery", "grants", "services"))
             found.append(self.scope(table, place, app, ""))
             for service, inner in self.named(table, place, "services"):
-                beneath = _beneath(f"{place}.services", service)
-                found.append(self.scope(self.table(inner, beneath, ("recovery", "grants")), beneath, app, service))
+                inside = beneath(f"{place}.services", service)
+                found.append(self.scope(self.table(inner, inside, ("recovery", "grants")), inside, app, service))
         return [each for each in found if each != Scope(each.app, each.service)]
 
     def scope(self, table: Mapping[str, object], place: str, app: str, service: str) -> Scope:
         grants = self.grants(table.get("grants", {}), f"{place}.grants")
         return Scope(app, service, grants, self.recovery(table.get("recovery", {}), f"{place}.recovery"))
-
-    def table(self, value: object, place: str, known: tuple[str, ...]) -> Mapping[str, object]:
-        if not isinstance(value, dict):
-            self.wrong(place, f"must be a table, not {_kind(value)}")
-            return {}
-        for key in value:
-            if key not in known:
-                self.wrong(_beneath(place, key), f"is not known; known here: {', '.join(known)}")
-        return value
-
-    def named(self, table: Mapping[str, object], place: str, key: str) -> list[tuple[str, object]]:
-        """Return the tables in a table whose keys are names of apps or services."""
-        value = table.get(key, {})
-        if not isinstance(value, dict):
-            self.wrong(f"{place}.{key}", f"must be a table of names, not {_kind(value)}")
-            return []
-        if "" in value:
-            self.wrong(f"{place}.{key}", "has an empty name; name the app or service")
-        return [(name, inner) for name, inner in value.items() if name]
-
-    def array(self, value: object, place: str) -> list[tuple[str, object]]:
-        if not isinstance(value, list):
-            self.wrong(place, f"must be an array, not {_kind(value)}")
-            return []
-        return [(f"{place}[{position}]", each) for position, each in enumerate(value)]
 
     def grants(self, value: object, place: str) -> Grants:
         table = self.table(value, place, ("paths", "devices"))
@@ -190,7 +115,7 @@ class _Reader:
             return None
         read_only = table.get("read_only", True)
         if not isinstance(read_only, bool):
-            self.wrong(f"{place}.read_only", f"must be true or false, not {_kind(read_only)}")
+            self.wrong(f"{place}.read_only", f"must be true or false, not {kind(read_only)}")
         if "path" not in table:
             self.wrong(place, "needs a path")
             return None
@@ -199,7 +124,7 @@ class _Reader:
 
     def absolute(self, value: object, place: str) -> str:
         if not isinstance(value, str):
-            self.wrong(place, f"must be a string, not {_kind(value)}")
+            self.wrong(place, f"must be a string, not {kind(value)}")
             return ""
         if not value.startswith("/") or {".", ".."} & set(value.split("/")) or "\0" in value:
             self.wrong(place, f"must be an absolute path without . and .. in it, not {value!r}")
@@ -207,7 +132,7 @@ class _Reader:
         return value
 
     def recovery(self, value: object, place: str) -> Overrides:
-        table = self.table(value, place, _RECOVERY)
+        table = self.table(value, place, CONSTANTS)
         return Overrides(
             free_failures=self.count(table, place, "free_failures"),
             ladder_s=self.ladder(table, place),
@@ -216,14 +141,33 @@ class _Reader:
             unhealthy_threshold=self.count(table, place, "unhealthy_threshold"),
             readiness_s=self.duration(table, place, "readiness_s", zero=True),
             shortest_deadline_s=self.duration(table, place, "shortest_deadline_s"),
+            exit_0_is_done=self.flag(table, place, "exit_0_is_done"),
+            unhealthy=self.when_unhealthy(table, place),
         )
+
+    def flag(self, table: Mapping[str, object], place: str, key: str) -> bool | None:
+        value = table.get(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self.wrong(f"{place}.{key}", f"must be true or false, not {kind(value)}")
+        return None
+
+    def when_unhealthy(self, table: Mapping[str, object], place: str) -> WhenUnhealthy | None:
+        known: dict[object, WhenUnhealthy] = {each.value: each for each in WhenUnhealthy}
+        value = table.get("unhealthy")
+        if isinstance(value, str) and value in known:
+            return known[value]
+        if value is not None:
+            found = repr(value) if isinstance(value, str) else kind(value)
+            self.wrong(f"{place}.unhealthy", f"must be {' or '.join(map(repr, known))}, not {found}")
+        return None
 
     def count(self, table: Mapping[str, object], place: str, key: str) -> int | None:
         value = table.get(key, 1)
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong(f"{place}.{key}", f"must be a whole number, not {_kind(value)}")
-        elif not 1 <= value <= _MOST_FAILURES:
-            self.wrong(f"{place}.{key}", f"must be from 1 to {_MOST_FAILURES}")
+            self.wrong(f"{place}.{key}", f"must be a whole number, not {kind(value)}")
+        elif not 1 <= value <= MOST_FAILURES:
+            self.wrong(f"{place}.{key}", f"must be from 1 to {MOST_FAILURES}")
         elif key in table:
             return value
         return None
@@ -239,12 +183,3 @@ class _Reader:
             self.wrong(f"{place}.ladder_s", "must have at least one wait; write [60]")
         read = tuple(step for at, each in steps if (step := self.seconds(each, at)) is not None)
         return read or None
-
-    def seconds(self, value: object, place: str, *, zero: bool = False) -> float | None:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.wrong(place, f"must be a number of seconds, not {_kind(value)}")
-            return None
-        if not 0 <= value <= _LONGEST_S or not (value or zero):
-            self.wrong(place, f"must be a number of seconds {'from 0' if zero else 'above 0'} to {_LONGEST_S}")
-            return None
-        return float(value)

@@ -43,13 +43,13 @@ def _worst(errors: list[GordonError]) -> GordonError:
 
 def _snapshot(name: str) -> Snapshot:
     try:
-        return read_snapshot(_bytes(name))
+        return read_snapshot(contents(name))
     except DocumentFaults as faults:
         raise DocumentError("\n".join(f"{name}: {line}" for line in str(faults).split("\n"))) from None
 
 
-def _bytes(name: str) -> bytes:
-    """Return what is in the file: no more than tells that it is too large. Raise UsageError."""
+def contents(name: str) -> bytes:
+    """Return what is in the file, "-" being standard input: no more than tells that it is too large. Raise UsageError."""
     try:
         if name != STDIN:
             with Path(name).open("rb") as file:

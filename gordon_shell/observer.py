@@ -1,15 +1,16 @@
 """Ports in, Snapshot out: everything that one look at the world shows, put together as the core wants it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from attrs import evolve, frozen
 
 from gordon_core.effects import Result
 from gordon_core.folds import saw
-from gordon_core.grants import Applied, HostPolicy, applied, missing
+from gordon_core.grants import HostPolicy, missing
 from gordon_core.observation import Clock, Container, HealthStatus, Route, RouteSeen, RouteUnread, Status, Unread
 from gordon_core.policy import DEFAULT_POLICY
 from gordon_core.snapshot import Intent, Snapshot, Subject
+from gordon_core.tuning import Applied, applied
 from gordon_shell.errors import GordonError, RouterError, StoreError
 from gordon_shell.glances import Glances, Listing, Look
 from gordon_shell.host_policy import resolve
@@ -69,7 +70,7 @@ class Observer:
         known = {(each.app, each.service) for each in stored}
         strays = routes.by_service.keys() - known if isinstance(routes, Routes) else set()
         subjects += [stray(each, routes, around) for each in strays]
-        self._glances.keep_only({name for each in stored for name in _named(each)})
+        self._glances.keep_only({name for each in stored for name in named(each)})
         for gone in self._made.keys() - known:
             del self._made[gone]
         return Snapshot(clock, subjects)
@@ -79,16 +80,32 @@ class Observer:
 
         What the look adds to memory is kept if that may be done when it is over; a look can take long.
         """
+        return next(self._again([subject], may_remember))
+
+    def look_at_each(self, subjects: Iterable[Subject]) -> Iterator[Subject]:
+        """Look at some services as `look_again` does, under the host policy as it is now, with one read of the router for all."""
+        self._read_policy()
+        return self._again(subjects)
+
+    def _again(self, subjects: Iterable[Subject], may_remember: Callable[[], bool] = lambda: True) -> Iterator[Subject]:
+        found = [(each, self._stored(each)) for each in subjects]
+        routes = self._routes()
+        for subject, stored in found:
+            key = (subject.app, subject.service)
+            around = Surroundings({subject.app: subject.locked}, "", {key: subject.in_flight}, {key: subject.results})
+            match stored:
+                case StoreError():
+                    yield silenced(subject, stored)
+                case None:
+                    yield stray(key, routes, around)
+                case Stored():
+                    yield self._looked_at(stored, routes, self._clock.now(), around, may_remember)
+
+    def _stored(self, subject: Subject) -> Stored | StoreError | None:
         try:
-            stored = self._store.read_service(subject.app, subject.service)
+            return self._store.read_service(subject.app, subject.service)
         except StoreError as error:
-            return silenced(subject, error)
-        routes, clock = self._routes(), self._clock.now()
-        key = (subject.app, subject.service)
-        around = Surroundings({subject.app: subject.locked}, in_flight={key: subject.in_flight}, results={key: subject.results})
-        if stored is None:
-            return stray(key, routes, around)
-        return self._looked_at(stored, routes, clock, around, may_remember)
+            return error
 
     def look_at(self, app: str, service: str) -> Subject:
         """Look at one service with evidence, under the host policy as it is now, whether the store knows it or not.
@@ -140,7 +157,7 @@ class Observer:
         around: Surroundings,
         may_remember: Callable[[], bool] = lambda: True,
     ) -> Subject:
-        looks = {each: self._glances.inspect(each, None, clock) for each in _named(stored)}
+        looks = {each: self._glances.inspect(each, None, clock) for each in named(stored)}
         fresh = self._parts(stored, looks, routes, clock, around).subject()
         return self._remembered(fresh, clock) if may_remember() else fresh
 
@@ -148,7 +165,7 @@ class Observer:
         self, stored: Stored, listing: Listing, routes: Routes | RouteUnread, clock: Clock, around: Surroundings
     ) -> Subject:
         key = (stored.app, stored.service)
-        looks = {each: self._glances.look(each, listing, clock) for each in _named(stored)}
+        looks = {each: self._glances.look(each, listing, clock) for each in named(stored)}
         parts = self._parts(stored, looks, routes, clock, around)
         kept = self._made.get(key)
         subject = kept[1] if kept is not None and kept[0].same_as(parts) else parts.subject()
@@ -174,7 +191,8 @@ class Observer:
             in_flight=around.in_flight.get(key, ""),
             results=around.results.get(key, ()),
             ungranted=self._ungranted(stored, look),
-            constants=self._constants(stored),
+            constants=self._constants(stored, look),
+            hold=stored.hold.in_force(clock) if stored.hold is not None else None,
         )
         return Parts(stored, look, tuple(looks[each] for each in _others(stored)), circumstances)
 
@@ -184,9 +202,10 @@ class Observer:
             self._recollection.keep(subject, after)
         return after
 
-    def _constants(self, stored: Stored) -> Applied:
+    def _constants(self, stored: Stored, look: Look) -> Applied:
         declared = stored.declared.policy if stored.declared is not None else DEFAULT_POLICY
-        return applied(self._policy, stored.app, stored.service, declared)
+        labels = look.labels if isinstance(look, Details) else None
+        return applied(self._policy, stored.app, stored.service, declared, labels, stored.tuning)
 
     def _ungranted(self, stored: Stored, look: Look) -> tuple[str, ...]:
         """Return what a start would lack. Only what is down or unhealthy may be started, so only there the host is asked."""
@@ -213,7 +232,8 @@ def _needs_no_start(container: Container) -> bool:
     return container.status is Status.RUNNING and container.health.status is not HealthStatus.UNHEALTHY
 
 
-def _named(stored: Stored) -> tuple[str, ...]:
+def named(stored: Stored) -> tuple[str, ...]:
+    """Return the containers of a service: the declared one, its superseded ones, then the candidates in its journal."""
     declared = (stored.declared.container_id,) if stored.declared is not None else ()
     return declared + _others(stored)
 

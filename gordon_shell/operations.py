@@ -4,14 +4,16 @@ Every function may raise UsageError (no such app or service), BusyError (the app
 StoreError; those that ask the engine or the router, EngineError and RouterError as well.
 """
 
+from collections.abc import Callable
 from typing import assert_never
 
 from attrs import evolve, frozen
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused, Unknown
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import NOTHING, Memory
 from gordon_core.observation import Gone
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.adoption import Adoption, adoption, refuse_claimed
 from gordon_shell.errors import BusyError, EngineError, GordonError, RouterError, StoreError, UsageError
 from gordon_shell.ports import Details, Lock, Marker, Ports, Row, Service, Stored
@@ -89,14 +91,44 @@ def allow(ports: Ports, app: str, service: str) -> Stored:
 
 
 def retry(ports: Ports, app: str, service: str = "") -> tuple[tuple[Stored, Memory], ...]:
-    """Forget the history of a service, or of all services of an app, but not what was verified; return what was forgotten."""
+    """Forget the history of a service, or of all services of an app, but not what was verified; return what was forgotten.
+
+    What is done is started again.
+    """
     with _locked(ports, app):
-        chosen = (service_of(ports, app, service),) if service else services_of(ports, app)
-        found = tuple((each, each.memory) for each in chosen if each.declared is not None and has_trouble(each.memory))
-        for stored, memory in found:
-            left = Memory(verified=memory.verified)
+        chosen = [each for each in _chosen(ports, app, service) if each.declared is not None]
+        for stored in chosen:
+            left = Memory(verified=stored.memory.verified, again=True)
             _must(ports.store.save_memory(app, stored.service, _declared(stored).container_id, left))
-    return found
+    return tuple((each, each.memory) for each in chosen if has_trouble(each.memory))
+
+
+def hold(ports: Ports, app: str, service: str, wish: Hold) -> tuple[Stored, ...]:
+    """Have a service, or all services of an app, left as they are until a time; return them as they were before."""
+    return _wished(ports, app, service, lambda each: ports.store.set_hold(app, each.service, wish))
+
+
+def release(ports: Ports, app: str, service: str = "") -> tuple[Stored, ...]:
+    """End the hold of a service, or of all services of an app; return them as they were before."""
+    return _wished(ports, app, service, lambda each: ports.store.set_hold(app, each.service, None) if each.hold else Done())
+
+
+def tune(ports: Ports, app: str, service: str, change: Callable[[Overrides], Overrides]) -> Stored:
+    """Change which constants of a service are set by command; return it as it was before."""
+    (before,) = _wished(ports, app, service, lambda each: ports.store.set_tuning(app, service, change(each.tuning)))
+    return before
+
+
+def _wished(ports: Ports, app: str, service: str, write: Callable[[Stored], Outcome]) -> tuple[Stored, ...]:
+    with _locked(ports, app):
+        chosen = _chosen(ports, app, service)
+        for each in chosen:
+            _must(write(each))
+    return chosen
+
+
+def _chosen(ports: Ports, app: str, service: str) -> tuple[Stored, ...]:
+    return (service_of(ports, app, service),) if service else services_of(ports, app)
 
 
 def has_trouble(memory: Memory) -> bool:
@@ -133,8 +165,7 @@ def forget(ports: Ports, app: str, service: str = "") -> tuple[Forgotten, ...]:
     Raise RouterError without a proof: then nothing is forgotten.
     """
     with _locked(ports, app):
-        every = services_of(ports, app)
-        chosen = (service_of(ports, app, service),) if service else every
+        every, chosen = services_of(ports, app), _chosen(ports, app, service)
         _withdraw(ports, chosen)
         sessions = [ports.router.sessions(each.app, each.service) for each in chosen]
         forgotten = tuple(_forget(ports, each, left) for each, left in zip(chosen, sessions, strict=True))
@@ -244,6 +275,8 @@ def _forget(ports: Ports, stored: Stored, sessions: int) -> Forgotten:
     if declared is not None:
         _must(ports.store.allow(app, service, declared.container_id))
         _must(ports.store.deactivate(Generation(app, service, declared.container_id, declared.revision)))
+    _must(ports.store.set_hold(app, service, None))
+    _must(ports.store.set_tuning(app, service, SETS_NOTHING))
     named = (declared.container_id,) if declared is not None else ()
     for container_id in (*named, *stored.orphans):
         _must(ports.store.save_memory(app, service, container_id, NOTHING))

@@ -3,10 +3,10 @@
 from attrs import evolve, frozen
 
 from gordon_core.effects import Result
-from gordon_core.grants import Applied
 from gordon_core.memory import Memory
 from gordon_core.observation import Route
-from gordon_core.snapshot import Subject, Superseded
+from gordon_core.snapshot import Hold, Subject, Superseded
+from gordon_core.tuning import Applied
 from gordon_shell.glances import Look
 from gordon_shell.leftovers import in_the_journal, seen
 from gordon_shell.ports import Stored
@@ -24,6 +24,7 @@ class Circumstances:
     results: tuple[Result, ...]
     ungranted: tuple[str, ...]
     constants: Applied
+    hold: Hold | None
 
 
 @frozen(eq=False)
@@ -75,5 +76,7 @@ class Parts:
                 in_the_journal((stored.app, stored.service), each, look)
                 for each, look in zip(stored.candidates, left_looks, strict=True)
             ),
-            policy_origin=around.constants.origin,
+            hold=around.hold,
+            policy_constants=around.constants.constants,
+            policy_faults=around.constants.faults,
         )

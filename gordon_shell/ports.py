@@ -14,10 +14,12 @@ from attrs import field, frozen
 
 from gordon_core.blueprint import Blueprint, Image, Made
 from gordon_core.effects import Generation, Outcome
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import Memory, Verified
-from gordon_core.observation import Binds, Clock, Container, Gone, HealthStatus, PortBinding, Protocol, Status
+from gordon_core.observation import Binds, Clock, Container, Gone, HealthStatus, Port, PortBinding, Protocol, Status
 from gordon_core.policy import DEFAULT_STOP_GRACE_S
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
+from gordon_shell.events import NO_EVENTS, Events
 
 Service = tuple[str, str]
 """(app, service)"""
@@ -74,6 +76,15 @@ HTTP_LABEL = "gordon.http"
 """The label of a container or an image that names its HTTP check: [PORT]/PATH."""
 
 
+@frozen
+class About:
+    """What an engine says of itself: its version, the version of its API, and what its wall clock shows (seconds since 1970)."""
+
+    version: str
+    api_version: str
+    wall_s: float
+
+
 class Engine(Interface):
     """A Docker engine. Every call is bounded in time; a stop or restart is given its grace on top of that."""
 
@@ -84,7 +95,7 @@ class Engine(Interface):
         """Read one container; Gone only if the engine said that there is none. Raise EngineError."""
 
     def start(self, container_id: str) -> Outcome:
-        """Start it. One that runs already is Done."""
+        """Start it. One that runs already is Done. No reason that a start or restart returns shows the value of a variable."""
 
     def restart(self, container_id: str, grace_s: float) -> Outcome:
         """Stop it within its grace, and start it."""
@@ -110,12 +121,16 @@ class Engine(Interface):
     def rename(self, container_id: str, name: str) -> Outcome:
         """Give a container another name. One that bears it already is Done. CONFLICT: the name is taken."""
 
-    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
-        """Return its last lines of output, oldest first, with names for the values of its environment. Raise EngineError."""
+    def logs(self, container_id: str, lines: int, until_s: float | None = None) -> tuple[str, ...]:
+        """Return its last lines of output (before a time, in seconds since 1970), oldest first, with names for the values of its
+        environment. Raise EngineError."""
 
     def made(self, container_id: str) -> Made | Gone:
         """Read what a container was made from; what is as its image has it, or the engine's default, is left out, and so are
         the labels of deploys (OWNER_LABELS and the like). Raise EngineError."""
+
+    def about(self) -> About:
+        """Read what it says of itself. Raise EngineError."""
 
 
 @frozen
@@ -153,7 +168,7 @@ class Stored:
     """All that the store holds of one (app, service). `declared` is None for what left ACTIVE but is not yet forgotten.
 
     `memory` is that of the declared container; `orphans` are container IDs with memory that neither ACTIVE nor a marker names.
-    `inhibited` is "" or the reason why the declared container must never be started.
+    `inhibited` is "" or the reason why the declared container must never be started. `hold` is as it was stored, over or not.
     """
 
     app: str
@@ -166,6 +181,8 @@ class Stored:
     markers: tuple[Marker, ...] = ()
     orphans: tuple[str, ...] = ()
     candidates: tuple[Journalled, ...] = ()
+    hold: Hold | None = None
+    tuning: Overrides = SETS_NOTHING
 
 
 class StateStore(Interface):
@@ -232,6 +249,12 @@ class StateStore(Interface):
     def allow(self, app: str, service: str, container_id: str) -> Outcome:
         """Drop the inhibition."""
 
+    def set_hold(self, app: str, service: str, hold: Hold | None) -> Outcome:
+        """Record who wants a service left as it is, and until when; None ends that."""
+
+    def set_tuning(self, app: str, service: str, tuning: Overrides) -> Outcome:
+        """Replace what is tuned of a service; what sets nothing is deleted."""
+
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Add or replace the marker of a superseded container; one that another service names is refused (CONFLICT)."""
 
@@ -268,6 +291,9 @@ class Router(Interface):
     def sessions(self, app: str, service: str) -> int:
         """Return how many sessions still run over routes of this service, 0 where that cannot be told. Raise RouterError."""
 
+    def unknown(self, app: str, service: str, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        """Return which of these ports of a service it could not route, since nobody configured it to. Raise RouterError."""
+
 
 class Prober(Interface):
     """Asks backends whether they are ready."""
@@ -293,8 +319,14 @@ class TimeSource(Interface):
     def sleep(self, seconds: float) -> None:
         """Let that much time pass; `wake` ends it early."""
 
+    def rest(self, seconds: float) -> None:
+        """Let that much time pass between two passes; `wake` ends it early, and so does `nudge`. One thread at a time rests."""
+
+    def nudge(self) -> None:
+        """End the rest that is under way, or else the next one. Any thread may call it."""
+
     def wake(self) -> None:
-        """End every sleep, now and from now on."""
+        """End every sleep and every rest, now and from now on."""
 
 
 class Lock(Interface):
@@ -325,7 +357,7 @@ class Locks(Interface):
 
 @frozen(eq=False)
 class Ports:
-    """The six doors together."""
+    """The six doors together, and the window: without `events`, what happens is found by the next pass."""
 
     engine: Engine
     store: StateStore
@@ -333,3 +365,4 @@ class Ports:
     prober: Prober
     clock: TimeSource
     locks: Locks
+    events: Events = NO_EVENTS

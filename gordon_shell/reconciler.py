@@ -7,93 +7,79 @@ the one effect, look at it again with evidence, decide again. Apps whose lock so
 from collections.abc import Callable, Iterable
 from threading import Event
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
-from gordon_core.effects import Effect, Outcome, Result, Unknown, Withdraw
-from gordon_core.planner import Decision, Plan, decide, decide_beside, plan
-from gordon_core.policy import DEFAULT_POLICY
-from gordon_core.sentences import in_words
+from gordon_core.effects import Effect, Outcome, Withdraw
+from gordon_core.observation import SeenAs
+from gordon_core.planner import Decision, Plan, decide, plan
 from gordon_core.snapshot import Snapshot, Subject
 from gordon_shell.app_locks import AppLocks
 from gordon_shell.board import Board
 from gordon_shell.crew import Crew, Job, ThreadCrew
-from gordon_shell.executor import Executor
+from gordon_shell.errors import StoreError
+from gordon_shell.hints import Agenda, Hints
 from gordon_shell.observer import Observer, Policies, Surroundings
-from gordon_shell.ports import Ports, Service
+from gordon_shell.pace import Pace
+from gordon_shell.ports import Ports, Service, Stored
 from gordon_shell.recollection import Recollection
+from gordon_shell.report import Report
+from gordon_shell.standing import Pass, Standing, UnderWay, key_of, without_clash
+from gordon_shell.witness import SILENT, Silent, Witness, Witnesses
+from gordon_shell.worker import Task, Worker
 
 MOST_ROUNDS = 4
-CONCURRENCY = 8
-_ROUTER_DEADLINE_S = 30.0
-_NOT_BACK = Unknown("it has not come back in time")
+SIDE_BY_SIDE = 16
+"""How many services are worked on at once; how many of them are started at once is the pace's word."""
+MOST_TARGETED = 16
+"""Over how many services one targeted pass goes; the others come in the next, at once."""
 
 Listener = Callable[[Subject, Effect, Outcome], None]
 
 
-@frozen(eq=False)
-class Report:
-    """What one pass did and left: its last plan, all results by service, and what went wrong beside them.
+class _Listening(Silent):
+    """Tells a listener of each step."""
 
-    `trouble` are sentences about the store, the policy and hung commands; `faults` are faults of this program.
-    """
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
 
-    plan: Plan
-    results: dict[Service, tuple[Result, ...]] = field(factory=dict)
-    trouble: tuple[str, ...] = ()
-    faults: tuple[BaseException, ...] = ()
-
-    @property
-    def held(self) -> tuple[Decision, ...]:
-        """Return what is not as the operator wants it, and stands still."""
-        return tuple(each for each in self.plan.decisions if each.is_held)
-
-    @property
-    def is_well(self) -> bool:
-        """Return whether every service is as desired, or on its way without a failure."""
-        return not (self.held or self.trouble or self.faults or not self.plan.is_quiet)
-
-
-def _silent(_subject: Subject, _effect: Effect, _outcome: Outcome) -> None:
-    """Tell nobody."""
-
-
-def _without_clash(decision: Decision) -> Subject:
-    subject = decision.subject
-    return subject if subject.clash is None else evolve(subject, clash=None)
-
-
-@define
-class _Pass:
-    """What one pass has done so far; `broken` are services in whose job this program had a fault, and that get no other."""
-
-    patience_s: float | None
-    results: dict[Service, tuple[Result, ...]] = field(factory=dict)
-    faults: list[BaseException] = field(factory=list)
-    broken: set[Service] = field(factory=set)
+    def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
+        del decided
+        if decision.effect is not None:
+            self._listener(after, decision.effect, outcome)
 
 
 class Reconciler:
-    """Runs passes. Between passes it remembers only which jobs are still under way, and which app locks those need."""
+    """Runs passes: over everything, and between those over single services that `hints` point at.
 
-    def __init__(
+    Between passes it remembers which jobs are still under way, which app locks those need, and what was seen of each service.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it is made from, by name
         self,
         ports: Ports,
         policies: Policies,
         *,
         crew: Crew | None = None,
         rearm: bool = False,
-        listener: Listener = _silent,
+        listener: Listener | None = None,
+        witness: Witness = SILENT,
     ) -> None:
-        self._ports, self._listener = ports, listener
-        self._crew: Crew = crew if crew is not None else ThreadCrew(CONCURRENCY)
-        # Withdrawals do not wait for a place among commands that hang.
-        self._withdrawing: Crew = crew if crew is not None else ThreadCrew(CONCURRENCY)
+        self._ports = ports
+        self._witness = Witnesses(_Listening(listener), witness) if listener is not None else witness
+        pace = Pace()
+        # Withdrawals do not wait for a place among commands that hang, nor does what happens now for what happened before.
+        self._crew, self._withdrawing, self._answering = (crew or ThreadCrew(SIDE_BY_SIDE, pace) for _ in range(3))
         self._recollection = Recollection(ports.store, rearm=rearm)
         self._observer = Observer(ports, policies, self._recollection, remember=True)
-        self._executor = Executor(ports, self._recollection)
-        self._jobs: dict[Service, Job] = {}
+        self._worker = Worker(ports, self._observer, self._recollection, self._witness)
+        self._under_way = UnderWay()
         self._locks = AppLocks(ports.locks)
         self._stopping = Event()
+        self.hints = Hints(self._nudge)
+        self._agenda = Agenda()
+        self._standing = Standing(Plan(ports.clock.now(), ()))
+        self._trouble: tuple[str, ...] = ()
+        self._between = Pass()
 
     @property
     def stopping(self) -> bool:
@@ -103,29 +89,42 @@ class Reconciler:
     @property
     def under_way(self) -> tuple[tuple[str, str], ...]:
         """Return what is being waited for now: (app/service, the command in words). Any thread may ask."""
-        return tuple((job.name, job.doing) for job in tuple(self._jobs.values()) if job.doing and not job.ended)
+        return tuple((job.name, job.doing) for job in tuple(self._under_way.jobs.values()) if job.doing and not job.ended)
+
+    @property
+    def answers_in_s(self) -> float:
+        """Return when, as far as is known now, `answer` has something to do."""
+        return self._agenda.due_in_s(self._ports.clock.now().boot_s, self._under_way.busy())
 
     def stop(self) -> None:
         """End the pass under way soon: probes are dropped, no job takes another step, a command in flight stays unknown."""
         self._stopping.set()
-        self._crew.stop()
-        self._withdrawing.stop()
-        self._executor.drop()
+        for crew in (self._crew, self._withdrawing, self._answering):
+            crew.stop()
+        self._worker.drop()
         self._ports.prober.drop()
         self._ports.clock.wake()
+
+    def _nudge(self) -> None:
+        """There are hints: whoever waits for jobs, or for the next pass, is to look at them."""
+        self._crew.nudge()
+        self._ports.clock.nudge()
 
     def run_pass(self, patience_s: float | None = None) -> Report:
         """Look, and do what is called for, until all is quiet. Raise StoreError if the store cannot be read.
 
         Jobs that are not done within `patience_s` (None: within their own deadlines) go on; the next pass leaves their services
-        alone.
+        alone. Meanwhile hints are answered.
         """
-        this = _Pass(patience_s)
-        for crew in (self._crew, self._withdrawing):
-            crew.go((), 0.0)
+        this, begun_s = Pass(patience_s), self._ports.clock.now().boot_s
+        self._mark_overdue()
         self._reap(this)
+        self.hints.take_whole()
+        self._agenda.clear(begun_s, self._under_way.busy())
         try:
-            self._locks.take(sorted({each.app for each in self._ports.store.read()}))
+            stored = self._ports.store.read()
+            self._own(stored)
+            self._locks.take(sorted({each.app for each in stored}))
             latest = self._plan(this)
             for _round in range(MOST_ROUNDS):
                 if latest.is_quiet or self.stopping:
@@ -136,23 +135,155 @@ class Reconciler:
                 latest = self._plan(this)
                 if any(each.is_under_way() for each in jobs):
                     break
-            trouble = (
-                *self._recollection.write_held(self._locks.held),
-                *self._locks.trouble,
-                *self._overdue(),
-                *filter(None, (self._observer.policy_fault,)),
-            )
+            self._trouble = self._troubles()
         finally:
-            self._locks.release_all_but({job.app for job in self._jobs.values() if job.is_under_way()})
-        return Report(latest, this.results, trouble, tuple(this.faults))
+            self._locks.release_all_but(self._under_way.apps())
+        self._between = Pass(broken=this.broken)
+        took_s = self._ports.clock.now().boot_s - begun_s
+        report = Report(latest, this.results, self._trouble, tuple(this.faults), took_s=took_s)
+        self._witness.ended(report)
+        return report
+
+    def _troubles(self) -> tuple[str, ...]:
+        return (
+            *self._recollection.write_held(self._locks.held),
+            *self._locks.trouble,
+            *self._under_way.overdue(),
+            *filter(None, (self._observer.policy_fault,)),
+        )
+
+    # --- targeted passes -----------------------------------------------------------------------------------------------------
+
+    def answer(self) -> Report | None:
+        """Look at the services that hints point at, and begin what is called for; nothing is waited for but withdrawals.
+
+        Return the whole plan as it is known now, with the results of the services that something came of since the last time;
+        None where nothing did.
+        """
+        this = self._between
+        self._mark_overdue()
+        try:
+            self._answer(this)
+            told = self._troubles()
+        finally:
+            self._locks.release_all_but(self._under_way.apps())
+        if not (this.news or this.faults):
+            return None
+        self._trouble = tuple(dict.fromkeys((*self._trouble, *told)))
+        results = {key: this.results.get(key, ()) for key in this.news}
+        now = plan(Snapshot(self._ports.clock.now(), self._standing.subjects().values()))
+        report = Report(now, results, self._trouble, tuple(this.faults), is_whole=False)
+        this.news.clear()
+        this.faults.clear()
+        self._witness.ended(report)
+        return report
+
+    def _answer(self, this: Pass) -> bool:
+        """Make a targeted pass: a look at some services with evidence, withdrawals, then jobs, beside the others as seen last.
+
+        Return whether a look at everything is to follow.
+        """
+        self._reap(this)
+        keys = self._called_on(this)
+        if not keys:
+            return self.hints.wants_whole
+        ours = [key for key in keys if self._locks.try_app(key[0])]
+        board = self._standing.board()
+        looked_s = self._ports.clock.now().boot_s
+        subjects = self._look_at(ours, board) if ours else {}
+        seen_s = self._ports.clock.now().boot_s
+        self._agenda.again(key for key in keys if key not in subjects)
+        if not subjects:
+            return self.hints.wants_whole
+        this.results |= dict.fromkeys(subjects, ())
+        subjects, looked_at = self._withdrawn(subjects, board, this), frozenset(subjects)
+        calling = {key: each for key, each in subjects.items() if self._worker.next(each, board, looked_at) is not None}
+        for key in subjects.keys() - calling.keys():
+            self._settle(key, subjects[key], this)
+        tasks = {key: Task(each, board, this.results, looked_s, seen_s, looked_at, self.hints) for key, each in calling.items()}
+        jobs = {key: self._worker.job(self._answering, task) for key, task in tasks.items()}
+        self._under_way.jobs |= jobs
+        self._answering.go(jobs.values(), 0.0)
+        self._agenda.again(self._under_way.dropped(jobs))
+        self._reap(this)
+        return self.hints.wants_whole
+
+    def _called_on(self, this: Pass) -> tuple[Service, ...]:
+        """Return the services that are to be looked at now; they are off the agenda."""
+        now_s = self._ports.clock.now().boot_s
+        self._agenda.add(self.hints.take(), self._standing.owners, now_s)
+        if self._agenda.is_to_meet(now_s):
+            self._meet(now_s)
+        keys = self._agenda.due(now_s, self._under_way.busy() | this.broken)
+        if len(keys) > MOST_TARGETED:
+            self._nudge()
+        self._agenda.begin(keys[:MOST_TARGETED], now_s)
+        return keys[:MOST_TARGETED]
+
+    def _meet(self, now_s: float) -> None:
+        """Look in the state whose the unknown containers are by now. One that cannot be read is told by the next pass."""
+        try:
+            self._own(self._ports.store.read())
+        except StoreError:
+            self.hints.ask_whole()
+        self._agenda.meet(self._standing.owners, now_s)
+
+    def _look_at(self, keys: Iterable[Service], board: Board) -> dict[Service, Subject]:
+        """Look at some services. Where nothing can be seen of one, nothing more is tried: the engine hangs, or the store does.
+
+        What contradicts what was seen of others is left to a look at everything.
+        """
+        known = [evolve(board.get(*key), locked="", in_flight="", results=(), clash=None) for key in keys]
+        found = {}
+        for each in self._observer.look_at_each(known):
+            board.put(each)
+            if each.seen_as is SeenAs.UNREAD and each.declared is not None:
+                self.hints.ask_whole()
+                break
+            found[key_of(each)] = each
+        odd = [key for key, each in found.items() if board.is_at_odds(each, self._observer.latest_routes)]
+        for key in odd:
+            del found[key]
+            self.hints.ask_whole()
+        return found
+
+    def _withdrawn(self, subjects: dict[Service, Subject], board: Board, this: Pass) -> dict[Service, Subject]:
+        """Withdraw the wrong routes of these services. Where one clashes with another service, a look at everything follows."""
+        clock, routes = self._ports.clock.now(), self._observer.latest_routes
+        others = {key_of(other): other for each in subjects.values() for other in board.others(each, routes, subjects)}
+        now = plan(Snapshot(clock, (others | subjects).values()))
+        self._witness.planned(now, is_whole=False)
+        if any(each.subject.clash is not None for each in now.services):
+            self.hints.ask_whole()
+        after = self._withdraw_first(now, dict(subjects), this)
+        for each in after.subjects:
+            board.put(each)
+        return {key_of(each): each for each in after.subjects}
+
+    def _settle(self, key: Service, subject: Subject, this: Pass) -> None:
+        """Take down what a service is like now that nothing is done to it any more."""
+        self._standing.subjects()[key] = subject
+        this.news.add(key)
+
+    def _own(self, stored: tuple[Stored, ...]) -> None:
+        """Take down whose each container is."""
+        self._standing.own(stored)
+        self.hints.ours = self._standing.owners
+
+    def _mark_overdue(self) -> None:
+        for crew in (self._crew, self._withdrawing, self._answering):
+            crew.go((), 0.0)
 
     # --- one round ---------------------------------------------------------------------------------------------------
 
-    def _plan(self, this: _Pass) -> Plan:
-        in_flight = {key: job.doing or "its last command" for key, job in self._jobs.items() if not job.ended}
+    def _plan(self, this: Pass) -> Plan:
+        in_flight, looked_s = self._under_way.in_words(), self._ports.clock.now().boot_s
         around = Surroundings(self._locks.denied, "its app was adopted during this pass", in_flight, dict(this.results))
         snapshot = self._observer.look(around)
-        return plan(evolve(snapshot, subjects=[self._lock_stray(each) for each in snapshot.subjects]))
+        now = plan(evolve(snapshot, subjects=[self._lock_stray(each) for each in snapshot.subjects]))
+        self._standing.look(now, looked_s)
+        self._witness.planned(now, is_whole=True)
+        return now
 
     def _lock_stray(self, subject: Subject) -> Subject:
         """Take the lock of the app of a stray route too, which only the look could name; say so where somebody else has it."""
@@ -160,30 +291,30 @@ class Reconciler:
             return subject
         return evolve(subject, locked=self._locks.denied[subject.app])
 
-    def _round(self, now: Plan, this: _Pass) -> Iterable[Job]:
+    def _round(self, now: Plan, this: Pass) -> Iterable[Job]:
         # Without clashes: the planner finds them anew once the wrong routes are gone.
-        subjects = {(each.app, each.service): each for each in map(_without_clash, now.services)}
+        subjects = {key_of(each): each for each in map(without_clash, now.services)}
         snapshot = self._withdraw_first(now, subjects, this)
-        board = Board(snapshot)
-        calling = {
-            (each.subject.app, each.subject.service): each.subject for each in plan(snapshot).decisions if each.effect is not None
-        }
+        board = self._standing.board(snapshot)
+        calling = {key_of(each.subject): each.subject for each in plan(snapshot).decisions if each.effect is not None}
         jobs = {
-            key: self._job(each, board, this.results)
+            key: self._worker.job(self._crew, Task(each, board, this.results))
             for key, each in calling.items()
-            if key not in self._jobs and key not in this.broken
+            if key not in self._under_way.jobs and key not in this.broken
         }
-        self._jobs |= jobs
+        self._under_way.jobs |= jobs
         for each in snapshot.subjects:
-            this.results[each.app, each.service] = each.results
-        self._crew.go(jobs.values(), this.patience_s)
+            this.results[key_of(each)] = each.results
+        self._crew.go(jobs.values(), this.patience_s, lambda: self._answer(this))
+        self._under_way.dropped(jobs)
         self._reap(this)
         return tuple(jobs.values())
 
-    def _withdraw_first(self, now: Plan, subjects: dict[Service, Subject], this: _Pass) -> Snapshot:
-        """Withdraw every wrong route on the host, side by side, before anything is started; then read the router once."""
-        wrong = {(each.subject.app, each.subject.service): each for each in now.services if isinstance(each.effect, Withdraw)}
-        jobs = {key: self._withdrawal(each, subjects) for key, each in wrong.items() if key not in this.broken}
+    def _withdraw_first(self, now: Plan, subjects: dict[Service, Subject], this: Pass) -> Snapshot:
+        """Withdraw every wrong route of a plan, side by side, before anything is started; then read the router once."""
+        wrong = {key_of(each.subject): each for each in now.services if isinstance(each.effect, Withdraw)}
+        called = wrong.keys() & subjects.keys() - this.broken
+        jobs = {key: self._worker.withdrawal(wrong[key], now, subjects) for key in sorted(called)}
         if not jobs:
             return Snapshot(now.clock, subjects.values())
         self._withdrawing.go(jobs.values(), None)
@@ -191,82 +322,23 @@ class Reconciler:
             self._part(key, job, this)
         return self._observer.with_routes(Snapshot(now.clock, subjects.values()), list(subjects.values()))
 
-    def _withdrawal(self, decision: Decision, subjects: dict[Service, Subject]) -> Job:
-        def work(job: Job) -> None:
-            subject, effect = decision.subject, decision.effect
-            if subject.declared is None:
-                # Its app may have been locked, and it may have been deployed, until a moment ago.
-                subject = self._observer.look_again(subject, job.may_go_on)
-                effect = decide(subject, self._ports.clock.now().boot_s).effect
-            if isinstance(effect, Withdraw) and job.may_go_on():
-                after = self._do(job, subject, effect)
-                if job.may_go_on():
-                    subjects[after.app, after.service] = evolve(after, clash=None)
+    # --- jobs that have ended, also those of earlier passes -------------------------------------------------------------
 
-        return Job(decision.subject.name, decision.subject.app, _ROUTER_DEADLINE_S, work)
+    def _reap(self, this: Pass) -> None:
+        for key, job in self._under_way.ended():
+            self._part(key, job, this)
+            if job.last is not None and not decide(job.last, self._ports.clock.now().boot_s).is_held:
+                # What stands still until the next pass gets that at once, if something happened to it meanwhile.
+                self._agenda.answered(key, job.looked_s)
+            if job.last is not None and job.looked_s >= self._standing.looked_s:
+                self._standing.board().put(job.last)
+                self._settle(key, job.last, this)
 
-    def _job(self, subject: Subject, board: Board, results: dict[Service, tuple[Result, ...]]) -> Job:
-        declared = subject.declared
-        policy = declared.policy if declared is not None else DEFAULT_POLICY
-        graces_s = [each.stop_grace_s for each in subject.superseded] + [each.stop_grace_s for each in subject.candidates]
-        grace_s = max([declared.stop_grace_s if declared is not None else 0.0, *graces_s])
-
-        def work(job: Job) -> None:
-            self._work(job, subject, board, results)
-
-        return Job(subject.name, subject.app, policy.deadline_s(grace_s), work)
-
-    def _work(self, job: Job, subject: Subject, board: Board, results: dict[Service, tuple[Result, ...]]) -> None:
-        """Work on one service until nothing more is called for: the core bounds how often each kind of effect can come."""
-        while job.may_go_on():
-            subject = self._observer.look_again(subject, job.may_go_on)
-            board.put(subject)
-            effect = self._next_effect(subject, board)
-            if effect is None or not job.may_go_on():
-                return
-            # Said before it is done: what hangs until this job is overdue must not be tried a second time in this pass.
-            results[subject.app, subject.service] = (*subject.results, Result(effect, _NOT_BACK))
-            subject = self._do(job, subject, effect)
-            if job.may_go_on():
-                results[subject.app, subject.service] = subject.results
-
-    def _next_effect(self, subject: Subject, board: Board) -> Effect | None:
-        """Return what is called for now: of the service first, then of its superseded containers."""
-        # The read that came with this subject shows the others' routes too: one that is gone by now contests no port, and one
-        # that could not be read before may contest it.
-        others = board.others(subject, self._observer.latest_routes)
-        now = decide_beside(subject, others, self._ports.clock.now())
-        return next(iter(now.effects), None)
-
-    def _do(self, job: Job, subject: Subject, effect: Effect) -> Subject:
-        """Carry out one effect. What comes back after the deadline is dropped: the app's lock is gone by then."""
-        job.doing = in_words(effect)
-        outcome = self._executor.execute(subject, effect)
-        job.doing = ""
-        if not job.may_go_on():
-            return subject
-        after = self._executor.absorb(subject, effect, outcome)
-        self._listener(after, effect, outcome)
-        return after
-
-    # --- jobs of earlier passes, and their locks ---------------------------------------------------------------------------
-
-    def _overdue(self) -> Iterable[str]:
-        return [
-            f"{job.name}: overdue, still waiting to {job.doing or 'look at it'}"
-            for job in self._jobs.values()
-            if job.overdue and not job.ended
-        ]
-
-    def _reap(self, this: _Pass) -> None:
-        """Part with the jobs that have ended, also those of earlier passes."""
-        for key, job in tuple(self._jobs.items()):
-            if job.ended or job.started_s is None:
-                del self._jobs[key]
-                self._part(key, job, this)
-
-    def _part(self, key: Service, job: Job, this: _Pass) -> None:
+    def _part(self, key: Service, job: Job, this: Pass) -> None:
         """Report the fault that ended a job, if one did."""
         if job.fault is not None:
             this.faults.append(job.fault)
             this.broken.add(key)
+
+
+__all__ = ["MOST_ROUNDS", "SIDE_BY_SIDE", "Listener", "Reconciler", "Report"]

@@ -63,6 +63,10 @@ class RoutesFileRouter:
         """Return 0: a file knows of no sessions."""
         return 0
 
+    def unknown(self, app: str, service: str, ports: tuple[Port, ...]) -> tuple[Port, ...]:  # noqa: ARG002 - likewise
+        """Return nothing: a file needs no configuration."""
+        return ()
+
     def _change(self, change: Callable[[_All], _All]) -> Outcome:
         try:
             before, after = self._changed(change)

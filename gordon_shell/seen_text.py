@@ -100,14 +100,17 @@ def _ago(time: str, clock: Clock) -> str:
 
 
 def _age_s(time: str, clock: Clock) -> float | None:
-    """Return how long ago a time of the engine's is, in seconds, or None where it is none; its year 1 means never."""
+    moment_s = engine_time_s(time)
+    return clock.wall_s - moment_s if moment_s is not None else None
+
+
+def engine_time_s(time: str) -> float | None:
+    """Return a time of the engine's in seconds since 1970, or None where it is none; its year 1 means never."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:
         return None
-    if moment.tzinfo is None or moment.year == 1:
-        return None
-    return clock.wall_s - moment.timestamp()
+    return moment.timestamp() if moment.tzinfo is not None and moment.year > 1 else None
 
 
 def route_in_words(subject: Subject) -> str:

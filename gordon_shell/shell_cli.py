@@ -13,6 +13,7 @@ import click
 
 from gordon_shell import cli_common, deploy_cli
 from gordon_shell.acting import a_number, example, over_a_session
+from gordon_shell.tune_cli import doctor, hold, release, tune
 
 if TYPE_CHECKING:
     from gordon_shell.session import Session
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 NAME = "gordon-shell"
 _CADENCE_S = 15.0
 _SHORTEST_S, _LONGEST_S = 0.1, 120.0
+_WATCH_S = 2.0
+_METRICS_AT = "127.0.0.1:9475"
 _EPILOG = """\
 A first session:
 
@@ -141,7 +144,8 @@ def once(verbs: "Verbs") -> int:
 
 
 @cli.command(
-    short_help="Run passes until told to end.", epilog=example("gordon-shell run", "gordon-shell run --cadence 5 --rearm")
+    short_help="Run passes until told to end.",
+    epilog=example("gordon-shell run", "gordon-shell run --cadence 5 --metrics --log-format json"),
 )
 @click.option(
     "--cadence",
@@ -154,27 +158,57 @@ def once(verbs: "Verbs") -> int:
     help="From the start of one pass to that of the next.",
 )
 @click.option("--rearm", is_flag=True, help="Drop the waits that an earlier process left; failures are kept.")
+@click.option(
+    "--metrics",
+    is_flag=False,
+    flag_value=_METRICS_AT,
+    metavar="[ADDRESS]",
+    help=f"Show metrics to Prometheus: at {_METRICS_AT}, at another PORT of loopback, or at IP:PORT.",
+)
+@click.option(
+    "--log-format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Lines, or JSON lines."
+)
 @_acting
-def run(verbs: "Verbs", *, cadence_s: float, rearm: bool) -> int:
+def run(verbs: "Verbs", *, cadence_s: float, rearm: bool, metrics: str | None, form: str) -> int:
     """Run passes until SIGTERM or SIGINT, and print what changes.
 
     There is one `run` for a state; `once` beside it is safe.
     """
-    return verbs.run(cadence_s, rearm=rearm)
+    return verbs.run(cadence_s, rearm=rearm, metrics=metrics, form=form)
 
 
 @cli.command(
-    short_help="Tell where every service is.", epilog=example("gordon-shell status", "gordon-shell status shop --format json")
+    short_help="Tell where every service is.",
+    epilog=example("gordon-shell status", "gordon-shell status shop --format json", "gordon-shell status --watch"),
 )
 @click.argument("app", default="", metavar="[APP]")
+@click.option(
+    "--watch",
+    "every_s",
+    is_flag=False,
+    flag_value=_WATCH_S,
+    callback=a_number,
+    type=click.FloatRange(_SHORTEST_S, _LONGEST_S),
+    metavar="[SECONDS]",
+    help=f"Look again every {_WATCH_S:g} seconds, or as often as said, until q or Ctrl-C.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Text, or JSON.")
 @click.option(
     "--detailed-exitcode", "detailed", is_flag=True, help="Exit with 3 if a service is held, else 2 if one is to be acted on."
 )
 @_acting
-def status(verbs: "Verbs", *, app: str, form: str, detailed: bool) -> int:
-    """Tell where every service is, and the one command that would help. It only reads."""
-    return verbs.status(app, form, detailed=detailed)
+def status(verbs: "Verbs", *, app: str, every_s: float | None, form: str, detailed: bool) -> int:
+    """Tell where every service is, and the one command that would help. It only reads.
+
+    With --watch, a terminal shows it in place, in columns that fit; elsewhere it is printed again and again, with --format json
+    one document a line.
+    """
+    if every_s is None:
+        return verbs.status(app, form, detailed=detailed)
+    if detailed:
+        message = "--detailed-exitcode is about one look, and --watch has many; leave one of them out."
+        raise click.UsageError(message)
+    return verbs.watch(app, form, every_s)
 
 
 @cli.command(epilog=example("gordon-shell stop shop --now"))
@@ -223,6 +257,11 @@ def retry(verbs: "Verbs", *, target: str) -> int:
     return verbs.retry(target)
 
 
+cli.add_command(hold)
+cli.add_command(release)
+cli.add_command(tune)
+
+
 @cli.command(short_help="Have a superseded container removed.", epilog=example("gordon-shell retire shop/web web-0 --grace 60"))
 @click.argument("service", metavar="APP/SERVICE")
 @click.argument("container")
@@ -249,6 +288,19 @@ def retire(verbs: "Verbs", *, service: str, container: str, grace_s: float | Non
 def forget(verbs: "Verbs", *, target: str) -> int:
     """Withdraw a service, prove that, and forget it; its containers are left alone."""
     return verbs.forget(target)
+
+
+cli.add_command(doctor)
+
+
+@cli.command("test-notices", short_help="Try how notices are delivered.", epilog=example("gordon-shell test-notices"))
+@_acting
+def test_notices(verbs: "Verbs") -> int:
+    """Send a notice that tells of nothing by the command and the webhook of the host policy, and say what became of it.
+
+    Exits with 1 if one of them did not take it.
+    """
+    return verbs.test_notices()
 
 
 @cli.command(

@@ -8,8 +8,9 @@ from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import NOTHING, Memory
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.codec import build, from_json, parse, to_json
 from gordon_shell.errors import DocumentError, StoreError
 from gordon_shell.ports import Journalled, Marker, Service, Stored
@@ -21,6 +22,8 @@ _ONE: Final = (
 )
 _INTENTS: Final = "SELECT app, intent FROM app"
 _INTENT: Final = "SELECT intent FROM app WHERE app = ?"
+
+_WISHES: Final = frozenset({"inhibition", "hold", "tuning"})
 
 T = TypeVar("T")
 Row = tuple[str, str, str, str, int, str]
@@ -110,17 +113,17 @@ class Rows:
 
 
 def _stored(key: Service, intent: Intent, rows: Iterable[Row]) -> Stored | None:
-    """Return what the rows of one service mean; an inhibition alone is nothing that a pass could look at."""
+    """Return what the rows of one service mean; an inhibition, a hold or a tuning alone is nothing that a pass could look at."""
     kinds: dict[str, dict[str, Row]] = {}
     for row in rows:
         kinds.setdefault(row[2], {})[row[3]] = row
-    if kinds.keys() <= {"inhibition"}:
+    if kinds.keys() <= _WISHES:
         return None
     active = next(iter(kinds.get("active", {}).values()), None)
     container_id = active[3] if active else ""
     inhibition = kinds.get("inhibition", {}).get(container_id)
     markers, memories = kinds.get("marker", {}), kinds.get("memory", {})
-    memory = memories.get(container_id)
+    memory, hold, tuning = memories.get(container_id), kinds.get("hold", {}).get(""), kinds.get("tuning", {}).get("")
     return Stored(
         *key,
         intent,
@@ -131,6 +134,8 @@ def _stored(key: Service, intent: Intent, rows: Iterable[Row]) -> Stored | None:
         markers=tuple(_decoded(Marker, row) for row in markers.values()),
         orphans=tuple(each for each in memories if each != container_id and each not in markers),
         candidates=tuple(_decoded(Journalled, row) for row in kinds.get("candidate", {}).values()),
+        hold=_decoded(Hold, hold) if hold else None,
+        tuning=_decoded(Overrides, tuning) if tuning else SETS_NOTHING,
     )
 
 

@@ -64,6 +64,21 @@ MIGRATIONS: Final = (
         UNION ALL SELECT app, service, 'memory', container_id, 0, memory FROM memory
         UNION ALL SELECT app, service, 'unproven', '', 0, '' FROM unproven;
     """,
+    # Of a service, whichever container it has.
+    """
+    CREATE TABLE hold (app TEXT, service TEXT, hold TEXT NOT NULL, PRIMARY KEY (app, service)) WITHOUT ROWID;
+    CREATE TABLE tuning (app TEXT, service TEXT, tuning TEXT NOT NULL, PRIMARY KEY (app, service)) WITHOUT ROWID;
+    DROP VIEW contents;
+    CREATE VIEW contents AS
+        SELECT app, service, 'active' AS kind, container_id, revision, declared AS value FROM active
+        UNION ALL SELECT app, service, 'candidate', container_id, 0, candidate FROM candidate
+        UNION ALL SELECT app, service, 'hold', '', 0, hold FROM hold
+        UNION ALL SELECT app, service, 'inhibition', container_id, 0, reason FROM inhibition
+        UNION ALL SELECT app, service, 'marker', container_id, 0, marker FROM marker
+        UNION ALL SELECT app, service, 'memory', container_id, 0, memory FROM memory
+        UNION ALL SELECT app, service, 'tuning', '', 0, tuning FROM tuning
+        UNION ALL SELECT app, service, 'unproven', '', 0, '' FROM unproven;
+    """,
 )
 """What brings a database from each version (its index) to the next; the version is SQLite's user_version.
 
@@ -155,7 +170,7 @@ def upgrade(connection: sqlite3.Connection, path: Path, migrations: tuple[str, .
     with transaction(connection, "BEGIN IMMEDIATE"):
         version = identify(connection, path, migrations)
         for step in migrations[version:]:
-            _run(connection, step)
+            run_script(connection, step)
         if version < len(migrations):
             connection.execute(f"PRAGMA user_version = {len(migrations)}")
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
@@ -201,7 +216,7 @@ def make(path: Path, fill: Callable[[sqlite3.Connection], Outcome]) -> Outcome |
             if not isinstance(outcome, Done):
                 return outcome
             os.link(made, path)
-        _sync(path.parent)
+        sync(path.parent)
     except FileExistsError:
         return None
     except (OSError, sqlite3.Error) as error:
@@ -214,7 +229,7 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
     upgrade(connection, path)
 
 
-def _run(connection: sqlite3.Connection, script: str) -> None:
+def run_script(connection: sqlite3.Connection, script: str) -> None:
     """Run statements one by one: `executescript` would commit the transaction that they belong to."""
     statement = ""
     for part in script.split(";")[:-1]:
@@ -224,7 +239,8 @@ def _run(connection: sqlite3.Connection, script: str) -> None:
             statement = ""
 
 
-def _sync(directory: Path) -> None:
+def sync(directory: Path) -> None:
+    """Have what is in a directory survive a power failure. Raise OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -24,7 +24,7 @@ from gordon_shell.sqlite_schema import MIGRATIONS, connect, identify, missing, n
 
 _LOOKS: Final = 10
 _PAUSE_S: Final = 0.02
-_Stamp = tuple[tuple[int, int, int] | None, ...]
+Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 def snapshot(path: Path) -> sqlite3.Connection:
@@ -33,13 +33,13 @@ def snapshot(path: Path) -> sqlite3.Connection:
         if missing(path):
             raise StoreError(no_state(path))
         try:
-            before = _stamp(path)
+            before = stamp(path)
             read, counts = _copy(path, before)
-            if counts or _stamp(path) == before:
+            if counts or stamp(path) == before:
                 return read
             read.close()
         except (OSError, sqlite3.Error) as error:
-            if _stamp(path) == before and not _recovering(error):
+            if stamp(path) == before and not _recovering(error):
                 raise StoreError(told(path, "read", error)) from error
         time.sleep(_PAUSE_S)
     message = f"the state at {path} was changing during each of {_LOOKS} looks at it; try again"
@@ -51,33 +51,34 @@ def _recovering(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_RECOVERY
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def beside(path: Path, suffix: str) -> Path:
+    """Return the path of what SQLite keeps beside a database."""
     return path.with_name(path.name + suffix)
 
 
-def _stamp(path: Path) -> _Stamp:
+def stamp(path: Path) -> Stamp:
     """Return inode, size and modification time of the file and its -wal, and whether a -shm is there; None: it is missing."""
     found: list[tuple[int, int, int] | None] = []
-    for each in (path, _beside(path, "-wal")):
+    for each in (path, beside(path, "-wal")):
         try:
             seen = each.stat()
             found.append((seen.st_ino, seen.st_size, seen.st_mtime_ns))
         except FileNotFoundError:
             found.append(None)
-    found.append((0, 0, 0) if _beside(path, "-shm").exists() else None)
+    found.append((0, 0, 0) if beside(path, "-shm").exists() else None)
     return tuple(found)
 
 
-def _copy(path: Path, stamp: _Stamp) -> tuple[sqlite3.Connection, bool]:
+def _copy(path: Path, lies: Stamp) -> tuple[sqlite3.Connection, bool]:
     """Return a copy, and whether SQLite's own locks guarded it."""
-    _, wal, shm = stamp
+    _, wal, shm = lies
     if wal is not None and shm is not None:
         return _load(path, path, "mode=ro&readonly_shm=1"), True
     if wal is None or wal[1] == 0:
         return _load(path, path, "immutable=1"), False
     with tempfile.TemporaryDirectory(prefix="gordon-") as room:
         shutil.copyfile(path, Path(room) / "state.db")
-        shutil.copyfile(_beside(path, "-wal"), Path(room) / "state.db-wal")
+        shutil.copyfile(beside(path, "-wal"), Path(room) / "state.db-wal")
         return _load(path, Path(room) / "state.db", "mode=rw"), False
 
 

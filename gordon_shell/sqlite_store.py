@@ -14,9 +14,10 @@ from typing import Final, Self
 from attrs import evolve
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import Memory, Verified
 from gordon_core.observation import Binds
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.codec import from_json, to_json
 from gordon_shell.errors import DocumentError, StoreError, UsageError
 from gordon_shell.generations import refuse_activation, refuse_named, refuse_outdated
@@ -178,6 +179,18 @@ class SqliteStore:
         """Drop the inhibition; see StateStore."""
         key = (app, service, container_id)
         return self._run(app, service, "DELETE FROM inhibition WHERE app = ? AND service = ? AND container_id = ?", key)
+
+    def set_hold(self, app: str, service: str, hold: Hold | None) -> Outcome:
+        """Record a hold, or its end; see StateStore."""
+        if hold is None:
+            return self._run(app, service, "DELETE FROM hold WHERE app = ? AND service = ?", (app, service))
+        return self._run(app, service, "INSERT OR REPLACE INTO hold VALUES (?, ?, ?)", (app, service, to_json(hold)))
+
+    def set_tuning(self, app: str, service: str, tuning: Overrides) -> Outcome:
+        """Replace what is tuned; see StateStore."""
+        if tuning == SETS_NOTHING:
+            return self._run(app, service, "DELETE FROM tuning WHERE app = ? AND service = ?", (app, service))
+        return self._run(app, service, "INSERT OR REPLACE INTO tuning VALUES (?, ?, ?)", (app, service, to_json(tuning)))
 
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Add or replace the retirement marker of a superseded container; see StateStore."""

@@ -1,8 +1,8 @@
 """The whole state as one JSON document: what `gordon-shell export` prints and `import` takes.
 
-It round-trips ACTIVE, intents, inhibitions, markers, unproven marks, memory and what was deployed exactly. Memory is evidence
-of executions, by container ID and start time, so a document that outlived its containers proves nothing and does no harm. The
-journal of deploys is left out: it is of candidates that live now.
+It round-trips ACTIVE, intents, inhibitions, holds, what is tuned, markers, unproven marks, memory and what was deployed exactly.
+Memory is evidence of executions, by container ID and start time, so a document that outlived its containers proves nothing and
+does no harm. The journal of deploys is left out: it is of candidates that live now.
 """
 
 import json
@@ -16,9 +16,10 @@ from typing import Final
 from attrs import Attribute, field, frozen
 from attrs.validators import in_, instance_of, min_len
 
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import Memory
 from gordon_core.observation import Gone
-from gordon_core.snapshot import Declared, Intent, Superseded
+from gordon_core.snapshot import Declared, Hold, Intent, Superseded
 from gordon_shell.codec import build, from_json, parse, plain, to_json
 from gordon_shell.ports import Deployed, Marker, Service
 from gordon_shell.sqlite_deploys import all_kept, keep
@@ -77,6 +78,8 @@ class ServiceRecord:
     markers: tuple[Marker, ...] = field(default=())
     memories: tuple[MemoryRecord, ...] = field(default=())
     deployed: tuple[Deployed, ...] = field(default=())
+    hold: Hold | None = None
+    tuning: Overrides = SETS_NOTHING
 
     @inhibitions.validator
     def _inhibitions_once(self, _attribute: "Attribute[object]", value: tuple[InhibitionRecord, ...]) -> None:
@@ -157,7 +160,7 @@ def insert(connection: sqlite3.Connection, state: StateRecord) -> None:
 
 
 def _record(key: Service, rows: tuple[Row, ...], deployed: tuple[Deployed, ...]) -> ServiceRecord:
-    active = next((row for row in rows if row[2] == "active"), None)
+    active, hold, tuning = (next((row for row in rows if row[2] == kind), None) for kind in ("active", "hold", "tuning"))
     return ServiceRecord(
         *key,
         declared_from_row(*active[3:]) if active else None,
@@ -166,6 +169,8 @@ def _record(key: Service, rows: tuple[Row, ...], deployed: tuple[Deployed, ...])
         tuple(from_json(Marker, row[5]) for row in rows if row[2] == "marker"),
         tuple(MemoryRecord(row[3], from_json(Memory, row[5])) for row in rows if row[2] == "memory"),
         deployed,
+        from_json(Hold, hold[5]) if hold else None,
+        from_json(Overrides, tuning[5]) if tuning else SETS_NOTHING,
     )
 
 
@@ -176,6 +181,10 @@ def _insert_service(connection: sqlite3.Connection, each: ServiceRecord) -> None
         connection.execute("INSERT INTO active VALUES (?, ?, ?, ?, ?)", active)
     if each.unproven:
         connection.execute("INSERT INTO unproven VALUES (?, ?)", key)
+    if each.hold is not None:
+        connection.execute("INSERT INTO hold VALUES (?, ?, ?)", (*key, to_json(each.hold)))
+    if each.tuning != SETS_NOTHING:
+        connection.execute("INSERT INTO tuning VALUES (?, ?, ?)", (*key, to_json(each.tuning)))
     inhibitions = ((*key, one.container_id, one.reason) for one in each.inhibitions)
     connection.executemany("INSERT INTO inhibition VALUES (?, ?, ?, ?)", inhibitions)
     connection.executemany(_INSERT_MARKER, ((*key, one.container_id, to_json(one)) for one in each.markers))

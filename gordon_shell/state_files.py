@@ -1,5 +1,6 @@
 """The state as a document in a file: what `gordon-shell export` writes, and `import` takes in."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -19,9 +20,11 @@ def exported(state: Path) -> str:
         return store.export_state()
 
 
-def save(path: Path, text: str) -> None:
+def save(path: Path, text: str, what: str = "export") -> None:
     """Write a document beside, and put it in place whole, readable by its owner only. Raise UsageError where that cannot be."""
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no regular file")  # noqa: TRY301 - told like any other reason
         descriptor, made = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -33,7 +36,7 @@ def save(path: Path, text: str) -> None:
             Path(made).unlink(missing_ok=True)
             raise
     except OSError as error:
-        message = f"{path}: the export cannot be written ({error.strerror}); name another file after --output"
+        message = f"{path}: the {what} cannot be written ({error.strerror}); name another file after --output"
         raise UsageError(message) from error
 
 

@@ -41,7 +41,7 @@ def _line(decision: Decision, clock: Clock, sessions: Sessions) -> str:
     whose = ", ".join(each for each in (_container_name(decision), container_id(decision)[:12]) if each)
     looks = "; ".join(each for each in (_seen(decision, clock), _route(decision)) if each)
     name = decision.subject.name + (f", {decision.role.value}" if decision.old is not None else "")
-    parts = [f"{name} ({whose or 'no container'}): {looks}: {sentence(decision, clock)}", *_notes(decision, sessions)]
+    parts = [f"{name} ({whose or 'no container'}): {looks}: {sentence(decision, clock)}", *_warnings(decision, sessions)]
     return "; ".join([*parts, *_help(decision, clock)])
 
 
@@ -60,11 +60,12 @@ def _route(decision: Decision) -> str:
     return route_in_words(decision.subject) if decision.old is None else ""
 
 
-def _notes(decision: Decision, sessions: Sessions) -> list[str]:
+def _warnings(decision: Decision, sessions: Sessions) -> list[str]:
     if decision.old is not None:
         return []
     left = sessions.get((decision.subject.app, decision.subject.service), 0)
-    return [*exposures(decision.subject), *([f"{plural(left, 'session')} still over its former route"] if left else [])]
+    told = [*exposures(decision.subject), *decision.subject.policy_faults]
+    return [*told, *([f"{plural(left, 'session')} still over its former route"] if left else [])]
 
 
 def _help(decision: Decision, clock: Clock) -> list[str]:
@@ -74,13 +75,13 @@ def _help(decision: Decision, clock: Clock) -> list[str]:
     return [f"to help: {help_with}"] if help_with else []
 
 
-def document(plan: Plan, sessions: Sessions, left: tuple[Unstarted, ...] = ()) -> str:
+def document(plan: Plan, sessions: Sessions, left: tuple[Unstarted, ...] = (), *, in_one_line: bool = False) -> str:
     """Return the same as a JSON document; `help` is "" where nobody needs to do anything."""
     at = f"{datetime.fromtimestamp(plan.clock.wall_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
     services = [_fields(each, plan.clock, sessions) for each in plan.decisions]
     leftovers = [asdict(each) for each in left]
     whole = {"document": "gordon-status", "version": VERSION, "at": at, "services": services, "leftovers": leftovers}
-    return json.dumps(whole, indent=2) + "\n"
+    return json.dumps(whole, indent=None if in_one_line else 2) + "\n"
 
 
 def _fields(decision: Decision, clock: Clock, sessions: Sessions) -> dict[str, object]:
@@ -99,5 +100,6 @@ def _fields(decision: Decision, clock: Clock, sessions: Sessions) -> dict[str, o
         "held": decision.is_held,
         "next": in_words(decision.effect) if decision.effect is not None else "",
         "help": "gordon-shell once" if decision.effect is not None else remedy(decision, clock),
-        "notes": _notes(decision, sessions),
+        "notes": _warnings(decision, sessions),
+        "policy": list(map(str, decision.subject.policy_constants)) if decision.old is None else [],
     }

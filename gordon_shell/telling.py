@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from attrs import frozen
+
 from gordon_core.effects import (
     Done,
     Effect,
@@ -33,6 +35,24 @@ _TOUCHING = (Withdraw, Start, Restart, Stop, Publish, RecordFailure, Retire, Rem
 _QUIET = frozenset({Situation.SETTLED, Situation.SHUT, Situation.ABSENT})
 Key = tuple[str, str]
 """(app/service, ID of the superseded container or "")"""
+
+
+@frozen
+class Entry:
+    """One thing to say: its kind, the line, of whom it is ("" where of none), how grave it is, and the name of the situation."""
+
+    event: str
+    words: str
+    app: str = ""
+    service: str = ""
+    level: str = "info"
+    situation: str = ""
+
+
+def step_taken(subject: Subject, effect: Effect, outcome: Outcome) -> Entry:
+    """Return what to say of a step that was taken."""
+    level = "info" if isinstance(outcome, Done) else "warning"
+    return Entry("step", step(subject, effect, outcome), subject.app, subject.service, level)
 
 
 def step(subject: Subject, effect: Effect, outcome: Outcome) -> str:
@@ -133,29 +153,40 @@ class Changes:
 
     def lines(self, report: Report) -> tuple[str, ...]:
         """Return the lines for this pass, mostly none."""
-        return (*self._first(report), *self._situations(report), *self._troubles(report), *faults(report))
+        return tuple(each.words for each in self.entries(report))
 
-    def _first(self, report: Report) -> Iterator[str]:
+    def entries(self, report: Report) -> tuple[Entry, ...]:
+        """Return what to say after this pass, mostly nothing."""
+        wrong = (Entry("fault", each, level="error") for each in faults(report))
+        return (*self._first(report), *self._situations(report), *self._troubles(report), *wrong)
+
+    def _first(self, report: Report) -> Iterator[Entry]:
         if self._said is None:
-            yield f"watching {counts('service', ((each, ()) for each in report.plan.services))}"
+            yield Entry("watching", f"watching {counts('service', ((each, ()) for each in report.plan.services))}")
 
-    def _situations(self, report: Report) -> Iterator[str]:
+    def _situations(self, report: Report) -> Iterator[Entry]:
         clock, before = report.plan.clock, self._said
         now = {_key(each): (each, _gist(each, clock)) for each in report.plan.decisions}
         self._said = {key: gist for key, (_, gist) in now.items()}
         for key, (decision, gist) in now.items():
             is_news = before is not None or decision.situation not in _QUIET
             if is_news and (before is None or before.get(key) != gist):
-                yield situation(decision, clock)
-        yield from (
-            f"{', superseded '.join(filter(None, key))}: nothing is known of it any more" for key in (before or {}).keys() - now
-        )
+                yield _entry(decision, clock)
+        for key in (before or {}).keys() - now:
+            app, _, service = key[0].partition("/")
+            words = f"{', superseded '.join(filter(None, key))}: nothing is known of it any more"
+            yield Entry("forgotten", words, app, service)
 
-    def _troubles(self, report: Report) -> Iterator[str]:
+    def _troubles(self, report: Report) -> Iterator[Entry]:
         before, self._trouble = self._trouble, frozenset(report.trouble)
-        yield from sorted(self._trouble - before)
+        yield from (Entry("trouble", each, level="warning") for each in sorted(self._trouble - before))
         if before and not self._trouble:
-            yield "what was told of the state, the policy or late commands is well again"
+            yield Entry("well_again", "what was told of the state, the policy or late commands is well again")
+
+
+def _entry(decision: Decision, clock: Clock) -> Entry:
+    subject, level = decision.subject, "warning" if decision.is_held else "info"
+    return Entry("situation", situation(decision, clock), subject.app, subject.service, level, decision.situation.name)
 
 
 def _key(decision: Decision) -> Key:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from gordon_core.effects import Effect
 from gordon_core.observation import Clock
 from gordon_core.planner import Decision, Plan
-from gordon_core.sentences import container_id, remedy, sentence, wall_time
+from gordon_core.sentences import container_id, policy_notes, remedy, sentence, wall_time
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Snapshot
 from gordon_shell.cli_common import printable
@@ -19,7 +19,7 @@ Paint = Callable[[str, Mark], str]
 
 Line = tuple[str, Mark | None]
 """Words, and the mark that stands before them, if any."""
-_BRIEF = {Situation.SETTLED, Situation.SHUT}
+_BRIEF = {Situation.SETTLED, Situation.SHUT, Situation.DONE}
 _INDENT = "    "
 _ROADLESS = Road()
 
@@ -61,6 +61,11 @@ def date(clock: Clock) -> str:
     return f"{datetime.fromtimestamp(clock.wall_s, UTC):%Y-%m-%d %H:%M:%SZ}"
 
 
+def paragraph(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
+    """Yield the lines about one service, or about one other container of it, as they stand in a plan."""
+    yield from _service(decision, clock, road) if decision.old is None else _superseded(decision, clock, road)
+
+
 def _paragraphs(decision: Decision, shown: Plan, followed: dict[tuple[str, str], Road]) -> Iterator[Line]:
     yield from _service(decision, shown.clock, followed[key(decision)])
     for old in shown.superseded:
@@ -78,7 +83,7 @@ def _service(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
     yield (f"{head}; {sentence(decision, clock)}" if is_brief else head), mark(decision)
     if not is_brief:
         yield from _steps(decision, clock, road)
-    yield from (labelled("note", each) for each in exposures(subject))
+    yield from (labelled("note", each) for each in (*exposures(subject), *policy_notes(decision)))
     if subject.policy_origin:
         places = " and ".join(f"[{each}]" for each in subject.policy_origin)
         yield labelled("note", f"its recovery constants are set by {places} of the host policy")

@@ -11,7 +11,7 @@ from gordon_core.sentences import duration, plural
 from gordon_core.snapshot import Intent, Snapshot
 from gordon_shell import operations, state_files, status, telling, wishes
 from gordon_shell.cli_common import printable, write
-from gordon_shell.errors import EX_BLOCKED, EX_OK, EX_WOULD_ACT, EngineError, UsageError
+from gordon_shell.errors import EX_BLOCKED, EX_FAILED, EX_OK, EX_WOULD_ACT, EngineError, UsageError
 from gordon_shell.haproxy_config import haproxy_config
 from gordon_shell.leftovers import Unstarted, unstarted
 from gordon_shell.observer import Observer
@@ -48,9 +48,25 @@ class Verbs:
         """Run one pass."""
         return self.session.once()
 
-    def run(self, cadence_s: float, *, rearm: bool) -> int:
+    def run(self, cadence_s: float, *, rearm: bool, metrics: str | None, form: str) -> int:
         """Run passes until told to end."""
-        return self.session.run(cadence_s, rearm=rearm)
+        return self.session.run(cadence_s, rearm=rearm, metrics=metrics, form=form)
+
+    def test_notices(self) -> int:
+        """Send a notice that tells of nothing by every way that is set, and say what became of it."""
+        from gordon_shell.channel import Verdict  # noqa: PLC0415 - for this command alone
+        from gordon_shell.notice_text import document  # noqa: PLC0415 - likewise
+        from gordon_shell.system_clock import SystemClock  # noqa: PLC0415 - likewise
+        from gordon_shell.teller import carriers, trial  # noqa: PLC0415 - likewise
+
+        ways = carriers(self.session.world.settings(self.session.options).notices)
+        if not ways:
+            message = "nobody is told of anything; name a command or a webhook in [notices] of the host policy"
+            raise UsageError(message)
+        text = document(trial(SystemClock().now()))
+        answers = {each.name: each.carry(text) for each in ways.values()}
+        _say(*(f"{name}: {answer.why or 'delivered'}" for name, answer in answers.items()))
+        return EX_OK if all(each.verdict is Verdict.DELIVERED for each in answers.values()) else EX_FAILED
 
     def status(self, app: str, form: str, *, detailed: bool) -> int:
         """Tell where every service is."""
@@ -69,6 +85,22 @@ class Verbs:
         if any(each.is_held for each in shown.decisions):
             return EX_BLOCKED
         return EX_OK if shown.is_quiet else EX_WOULD_ACT
+
+    def watch(self, app: str, form: str, every_s: float) -> int:
+        """Tell where every service is, again and again, until nobody looks any more."""
+        from gordon_shell import watching  # noqa: PLC0415 - for this alone
+
+        with self.session.ports(read_only=True) as ports:
+            policies = self.session.world.policies(self.session.options)
+            observer = Observer(ports, policies, Recollection(ports.store), remember=False)
+
+            def look() -> tuple[Plan, status.Sessions]:
+                shown = _of(observer.look(), app)
+                return shown, _sessions(ports, shown)
+
+            with watching.on_screen(form, ports.clock, self.session.options.environment) as screen:
+                watching.watch(look, screen, every_s)
+        return EX_OK
 
     def stop(self, app: str, *, now: bool) -> int:
         """Record that an app is to be stopped."""
@@ -118,7 +150,7 @@ class Verbs:
             does = "tries as if nothing had failed"
             _say(f"{stored.app}/{stored.service}: forgot {telling.forgotten(memory)}; {_NEXT.format(does=does)}")
         if not found:
-            _say(f"{target}: nothing to forget; no failure is on record")
+            _say(f"{target}: nothing to forget, no failure is on record; what is done is started again by the next pass")
         return EX_OK
 
     def retire(self, target: str, container: str, grace_s: float | None) -> int:

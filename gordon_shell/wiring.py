@@ -13,6 +13,8 @@ from gordon_shell.errors import UsageError
 from gordon_shell.file_locks import FileLocks
 from gordon_shell.haproxy_router import HaproxyRouter
 from gordon_shell.host_policy import policy_path, read_policy
+from gordon_shell.host_settings import HostSettings, read_settings
+from gordon_shell.journal import Journal
 from gordon_shell.memory.store import MemoryStore
 from gordon_shell.observer import Observer, Policies
 from gordon_shell.ports import Ports, Router, StateStore
@@ -26,16 +28,18 @@ from gordon_shell.system_clock import SystemClock
 
 @frozen
 class LiveOptions:
-    """Where the state, the host policy and the router are. Docker is found as its CLI finds it.
+    """Where the state, the journal, the host policy and the router are. Docker is found as its CLI finds it.
 
-    None: what the environment says in GORDON_STATE, GORDON_POLICY, GORDON_HAPROXY or GORDON_ROUTES, else the standard place.
-    `haproxy` is the runtime socket of a HAProxy; without it the routes file is the router, beside the state unless named.
+    None: what the environment says in GORDON_STATE, GORDON_HISTORY, GORDON_POLICY, GORDON_HAPROXY or GORDON_ROUTES, else the
+    standard place. `haproxy` is the runtime socket of a HAProxy; without it the routes file is the router, beside the state
+    unless it is named. `history` is the journal, also beside the state.
     """
 
     state: Path | None = None
     policy: Path | None = None
     haproxy: Path | None = None
     routes: Path | None = None
+    history: Path | None = None
     environment: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
 
     def state_file(self) -> Path:
@@ -57,6 +61,12 @@ class LiveOptions:
         """Return the path of the routes file."""
         return self.routes or self._path("GORDON_ROUTES") or self.state_file().with_name("routes.json")
 
+    def history_file(self) -> Path:
+        """Return the path of the journal: history.db beside state.db, NAME.history.db beside a NAME.db."""
+        state = self.state_file()
+        beside = "history.db" if state.stem == "state" else f"{state.stem}.history.db"
+        return self.history or self._path("GORDON_HISTORY") or state.with_name(beside)
+
     def _path(self, name: str) -> Path | None:
         value = self.environment.get(name)
         return Path(value).expanduser() if value else None
@@ -77,15 +87,34 @@ def opened(state: Path, *, create: bool, read_only: bool) -> StateStore:
 
 def live_ports(options: LiveOptions, *, create: bool = False, read_only: bool = False) -> Ports:
     """Return the real ports. Raise StoreError (no state, and not `create`), EngineError (impossible DOCKER_HOST)."""
-    state = options.state_file()
+    state, engine = options.state_file(), DockerEngine.from_environment()
     return Ports(
-        engine=DockerEngine.from_environment(),
+        engine=engine,
         store=opened(state, create=create, read_only=read_only),
         router=router(options),
         prober=SocketProber(),
         clock=SystemClock(),
         locks=FileLocks.beside(state),
+        events=engine,
     )
+
+
+def live_journal(options: LiveOptions, *, read_only: bool = False) -> Journal | None:
+    """Return the journal, None where the host policy turns it off. Nothing is opened before it is needed.
+
+    Raise DocumentError where its settings say something impossible.
+    """
+    from gordon_shell.sqlite_journal import SqliteJournal  # noqa: PLC0415 - not for those who only look
+
+    settings = live_settings(options).journal
+    if settings.days <= 0 and not read_only:
+        return None
+    return SqliteJournal(options.history_file(), settings, read_only=read_only)
+
+
+def live_settings(options: LiveOptions) -> HostSettings:
+    """Return how this program works on this host. Raise GordonError where the file says something impossible."""
+    return read_settings(policy_path(options.policy_file()))
 
 
 def live_policies(options: LiveOptions) -> Policies:

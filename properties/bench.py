@@ -6,6 +6,7 @@ from typing import NoReturn
 from attrs import define, field
 
 from gordon_core.effects import Done, Outcome
+from gordon_core.memory import Memory
 from gordon_core.observation import Binds, Container, Gone
 from gordon_shell.ports import Details, Routes, Row, Service, Stored
 from properties.ledger import Ledger
@@ -61,10 +62,20 @@ class Bench:
         """A pass begins."""
         self.notes(program).begin(self.tick())
 
-    def ends(self, program: str) -> None:
-        """A pass ends."""
+    def calls_on(self, program: str, services: tuple[Service, ...]) -> None:
+        """A targeted pass is going to look at these services."""
+        self.notes(program).call_on(services, self.tick())
+
+    def begins_for(self, program: str, services: tuple[Service, ...]) -> None:
+        """They were looked at, as far as they are named here: a pass over them alone begins."""
+        begun = tuple(each for each in services if each in self.notes(program).called_on)
+        self.judged["targeted"] += len(begun)
+        self.notes(program).begin_for(begun)
+
+    def ends(self, program: str, *, is_whole: bool = True) -> None:
+        """A pass ends; a targeted one answers for its own services only."""
         notes = self.notes(program)
-        lost = ", ".join(sorted(map(name_of, notes.unwritten)))
+        lost = ", ".join(sorted(name_of(each) for each in notes.unwritten if is_whole or each in notes.called_on))
         self.demand("F4", not lost, f"a withdrawal of {lost} is unproven, and no mark of that was written")
 
     def dies(self, program: str) -> None:
@@ -110,6 +121,13 @@ class Bench:
             notes.stored.pop(service, None)
         else:
             notes.saw_stored(stored)
+
+    def left_behind(self, key: tuple[Service, str], memory: Memory) -> None:
+        """A program was killed over such a write: a history that is not on disk any more is dropped all the same."""
+        stored = self.world.disk.read_service(*key[0])
+        is_named = stored is not None and stored.declared is not None and stored.declared.container_id == key[1]
+        if stored is not None and is_named and stored.memory == memory and not memory.has_history():
+            self.ledger.forgives(key)
 
     def probes(self, program: str, binds: Binds) -> Container:
         """It is about to ask for readiness: of that container which it saw with these binds last."""

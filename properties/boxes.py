@@ -76,7 +76,7 @@ _TROUBLES = (Nature.LOOPER, Nature.UNREADY, Nature.SLOW, Nature.PORTLESS, Nature
 class Box:
     """A container. Ports in `publishes` have a fixed host port, or 0 for one that the engine hands out.
 
-    `lives_s` is how long each of its executions lives; None leaves that to its nature.
+    `lives_s` is how long each of its executions lives; None leaves that to its nature. `ends_well`: with exit code 0.
     """
 
     container_id: str
@@ -89,6 +89,7 @@ class Box:
     restarts_itself: bool = False
     stops_in_s: float = 0.0
     lives_s: float | None = None
+    ends_well: bool = False
     status: Status = Status.CREATED
     started_at: str = ""
     started_s: float = 0.0

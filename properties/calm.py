@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from attrs import define, evolve, field
 
 from gordon_core.observation import HealthStatus, Status
+from gordon_core.policy import WhenUnhealthy
 from gordon_core.snapshot import Declared, Intent
+from gordon_shell.ports import Details
 from properties.boxes import Box, Mood, Nature
 from properties.notes import DOWN, binds_of, is_published
+from properties.tuned import is_done, may_be_held, policy_of
 
 if TYPE_CHECKING:
     from gordon_core.observation import Bind
@@ -61,6 +64,7 @@ class Calm:
             if box.status is Status.RUNNING and box.starts == starts.get(box.container_id):
                 self._is_routed(service, box)
         self._are_stopped()
+        self._are_sidelined()
         self._are_retired(marked)
         if happened == world.happened:
             self._routes_are_right()
@@ -95,10 +99,16 @@ class Calm:
     def _note_down(self) -> None:
         for _, _, declared in self._wanted():
             box = self.voyage.world.boxes.get(declared.container_id)
-            if box is None or box.status not in DOWN or self._lacks_a_grant(box):
+            if box is None or box.status not in DOWN or self._lacks_a_grant(box) or self._is_let_alone(declared, box):
                 self.down_since_s.pop(declared.container_id, None)
             else:
                 self.down_since_s.setdefault(declared.container_id, self.voyage.world.at_s)
+
+    def _is_let_alone(self, declared: Declared, box: Box) -> bool:
+        """Tell whether somebody holds it, or it is done."""
+        clock = self.voyage.world.clock()
+        found = (each for each in self.voyage.world.disk.read() if each.declared == declared)
+        return any(may_be_held(each, clock) or is_done(each, box.details(0.0).container, each.memory) for each in found)
 
     def _lacks_a_grant(self, box: Box) -> bool:
         granted = () if self.voyage.world.policy_is_broken else self.voyage.world.granted
@@ -129,7 +139,7 @@ class Calm:
     def _are_stopped(self) -> None:
         """L3: a stopped app is stopped and withdrawn."""
         for stored in self.voyage.world.disk.read():
-            if stored.declared is None or stored.intent is Intent.RUNNING:
+            if stored.declared is None or stored.intent is Intent.RUNNING or may_be_held(stored, self.voyage.world.clock()):
                 continue
             box = self.voyage.world.boxes.get(stored.declared.container_id)
             alive = box is not None and (box.is_alive or box.status is Status.RESTARTING)
@@ -137,12 +147,29 @@ class Calm:
             routed = (stored.app, stored.service) in self.voyage.world.routes
             self._demand("L3", not routed, f"{stored.app}/{stored.service} is to be stopped, and is routed")
 
+    def _are_sidelined(self) -> None:
+        """T3: what is unhealthy at the threshold, and only to be withdrawn for that, is not routed."""
+        for service, stored, declared in self._wanted():
+            strikes, look = stored.memory.strikes, self.voyage.court.notes(self.voyage.program.name).look(declared.container_id)
+            if not isinstance(look, Details) or policy_of(stored).unhealthy is WhenUnhealthy.RESTART:
+                continue
+            sick = look.container.status is Status.RUNNING and look.container.health.status is HealthStatus.UNHEALTHY
+            if sick and strikes is not None and strikes.started_at == look.container.started_at and strikes.count >= 2:
+                routed = {each.host_port for each in self.voyage.world.routes.get(service, ())}
+                own = {each.host_port for each in look.container.ports}
+                self._demand("T3", not routed & own, f"{declared.container_id} is unhealthy, and routed still")
+
     def _are_retired(self, marked: set[Service]) -> None:
         """L4: a superseded container is gone once its successor serves."""
         serving = self._serving()
         for stored in self.voyage.world.disk.read():
             service, declared = (stored.app, stored.service), stored.declared
-            if declared is None or service not in serving or service not in marked:
+            if (
+                declared is None
+                or service not in serving
+                or service not in marked
+                or may_be_held(stored, self.voyage.world.clock())
+            ):
                 continue
             box = serving[service]
             routed = {each.host_port for each in self.voyage.world.routes.get(service, ())}
@@ -198,7 +225,7 @@ class Calm:
             return
         for _, _, declared in self._wanted():
             box = self.voyage.world.boxes.get(declared.container_id)
-            up = box is None or box.status is Status.RUNNING
+            up = box is None or box.status is Status.RUNNING or self._is_let_alone(declared, box)
             self._demand("L1", up, f"{declared.container_id} is well, and does not run after twenty minutes")
         for born in (False, False, True, False):
             if born:

@@ -44,7 +44,8 @@ class DeployCourt(Court):
 
     `wanted` is what each deploying program deploys; `tags` are of all containers; `published_as` is the execution as which each
     service was published last; `clearing` is the container that a program's deploy is about to clear; `cleared_s` says when one
-    was gone; `seen` is what had happened when a program last looked. `disowned` are those containers that a program tried to
+    was gone; `seen` is what had happened when a program last looked, `looked_from` when a deploy began the look that its step is
+    decided upon, and `held_at` when the hold of a service began. `disowned` are those containers that a program tried to
     write down while ACTIVE named them.
     """
 
@@ -55,6 +56,8 @@ class DeployCourt(Court):
     clearing: dict[str, str] = field(factory=dict)
     cleared_s: dict[str, float] = field(factory=dict)
     seen: dict[str, int] = field(factory=dict)
+    looked_from: dict[str, int] = field(factory=dict)
+    held_at: dict[Service, int] = field(factory=dict)
     disowned: set[tuple[str, str]] = field(factory=set)
     found: Violated | None = None
 
@@ -150,6 +153,7 @@ class DeployCourt(Court):
             self.clears(program, container_id)
         elif self._yields(program) and named[1] is Role.DECLARED and notes.stored[named[0]].intent is Intent.RUNNING:
             self._may_command(notes, named[0])
+            self._is_free(notes, named[0], f"stop of {container_id}")
             self._is_clear(notes, named[0], container_id, "stop")
             self.ledger.stopped((named[0], container_id))
         else:
@@ -164,6 +168,7 @@ class DeployCourt(Court):
         chosen = any(each.declared is not None and each.declared.container_id == container_id for each in all_stored)
         self.demand("C2", not chosen, f"it clears {container_id}, which ACTIVE names")
         self.demand("C2", service is not None or journalled, f"it clears {container_id}, which no deploy made")
+        self._is_left_free(program, service, f"it clears {container_id}")
         if box is None or box.status not in _ALIVE:
             return
         # A route of another service that leads here is that one's stale route, and no reason to keep this.
@@ -193,7 +198,20 @@ class DeployCourt(Court):
         """It is about to start a candidate."""
         candidates = {each.container_id for stored in self.world.disk.read() for each in stored.candidates}
         self.demand("C1", container_id in candidates, f"it starts {container_id}, which is in no journal: nobody would clear it")
+        self._is_left_free(program, self.tags[container_id].service, f"it starts {container_id}")
         self._is_alone(program, container_id)
+
+    def _is_left_free(self, program: str, service: Service | None, what: str) -> None:
+        """T1, of a container that a deploy made for this service."""
+        notes = self.notes(program)
+        if service is not None and service in notes.stored:
+            self._is_free(notes, service, what)
+
+    def _is_free(self, notes: Notes, service: Service, what: str) -> None:
+        """T1, but for the step of a deploy that was decided upon a look that had begun when the hold came."""
+        known = self.looked_from.get(notes.name)
+        if known is None or self.held_at.get(service, 0) <= known:
+            super()._is_free(notes, service, what)
 
     def _is_alone(self, program: str, container_id: str) -> None:
         """Demand that nothing runs that must not run beside it, of what is named or in the journal."""

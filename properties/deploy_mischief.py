@@ -9,14 +9,17 @@ from attrs import define, evolve, field
 
 from gordon_core.deployment import names
 from gordon_core.observation import HealthStatus, Status
+from gordon_core.snapshot import Hold
 from gordon_shell.ports import OWNER_LABELS, Service
 from properties.boxes import Box
 from properties.deploy_court import DeployCourt, Tag
 from properties.deploy_doors import DeployProgram, SimulatedImage, bearer, create_box
 from properties.faults import Mischief
+from properties.tuned import is_held
 from properties.world import World
 
 P = ParamSpec("P")
+LONGEST_HOLD_S = 900.0
 _HOUR_S = 3600.0
 
 
@@ -37,12 +40,14 @@ def _counted(
 @define(eq=False)
 class DeployMischiefs:
     """Everything that can happen, as one list to draw from. `renames`: the operator gives containers other names; else others'
-    containers bear a name of a service. `beside` may run a pass at any moment; `cancel` ends the deploy under way."""
+    containers bear a name of a service. `holds`: the operator holds services, and releases them. `beside` may run a pass at any
+    moment; `cancel` ends the deploy under way."""
 
     world: World
     court: DeployCourt
     services: tuple[Service, ...]
     renames: bool
+    holds: bool = False
     beside: DeployProgram | None = None
     cancel: Callable[[str], None] | None = None
     happened: int = 0
@@ -56,6 +61,8 @@ class DeployMischiefs:
             self.be_cancelled, self.be_cancelled, self.second, self.second, self.leave_one,
             self.rename if self.renames else self.take_a_name,
         )  # fmt: skip
+        if self.holds:
+            self.choices = (*self.choices, self.hold, self.hold, self.hold, self.release)
 
     def _any(self, chance: Random, *statuses: Status) -> Iterator[Box]:
         """Yield one container of a deploy with one of these statuses, if there is any."""
@@ -178,6 +185,26 @@ class DeployMischiefs:
         self.world.tell("{} is there, named {}, {}", left, name, "of a deploy" if labels else "of somebody else")
         if starts:
             self.world.start(left)
+
+    @_counted
+    def hold(self, chance: Random) -> None:
+        """Somebody wants a service left as it is; `gordon-shell hold` waits for the lock, who writes to the store need not."""
+        service, seconds = chance.choice(self.services), chance.choice([5.0, 60.0, 300.0, LONGEST_HOLD_S])
+        stored, clock = self.court.stored(service), self.world.clock()
+        if stored is not None:
+            if not is_held(stored, clock):
+                self.court.held_at[service] = self.world.happened
+            end = Hold(clock.boot_s + seconds, clock.wall_s + seconds, clock.boot_id, "alice", "a test")
+            self.world.disk.set_hold(*service, end)
+            self.world.tell("{} is held for {} s", service, seconds)
+
+    @_counted
+    def release(self, chance: Random) -> None:
+        """The hold of a service ends early."""
+        service = chance.choice(self.services)
+        if self.court.stored(service) is not None:
+            self.world.disk.set_hold(*service, None)
+            self.world.tell("{} is released", service)
 
     def be_cancelled(self, chance: Random) -> None:
         """Somebody wants the deploy under way to end."""

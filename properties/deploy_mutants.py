@@ -8,6 +8,11 @@ from properties.broken import DeployMutant
 _DEPLOYS, _FACTS, _CANDIDATES = "deploys.py", "deploy_facts.py", "candidates.py"
 _RESTORING = "    Row(_S.RESTORING, facts.must_restore, _recover),\n"
 _CLEARING = "    Row(_S.CLEARING, facts.must_clear, _clear),\n"
+_ON_HOLD = "    Row(_S.ON_HOLD, facts.is_on_hold, _give_up(Why.ON_HOLD, _of_the_hold)),\n"
+_LEFT_ON_HOLD = "    Row(_S.CANDIDATE_ON_HOLD, (*_ALIVE, SeenAs.DOWN), _is_on_hold, until=evidence.held_until_s),\n"
+_UNSELECTED = (
+    "    Row(_S.UNSELECTED, _RUNNING, _if(_is_all_there_is)),\n    Row(_S.NAMESAKE, _RUNNING, _if(_bears_the_canonical_name)),\n"
+)
 _OLD_ROUTED = "    Row(_S.OLD_ROUTED, facts.is_old_routed, _withdraw),\n"
 
 MUTANTS = (
@@ -21,16 +26,14 @@ MUTANTS = (
         seed=4,
     ),
     DeployMutant(
-        "what is routed is cleared", "C2", _CANDIDATES, "    Row(_S.CANDIDATE_ROUTED, _ALIVE, _may_be_routed),\n",
+        "what is routed is cleared", "C2", _CANDIDATES, "    Row(_S.CANDIDATE_ROUTED, _ALIVE, _if(_may_be_routed)),\n",
         seed=234,
     ),
     DeployMutant(
-        "all that runs is cleared", "C2", _CANDIDATES,
-        "    Row(_S.UNSELECTED, _RUNNING, _is_all_there_is),\n    Row(_S.NAMESAKE, _RUNNING, _bears_the_canonical_name),\n",
-        seed=121,
+        "all that runs is cleared", "C2", _CANDIDATES, _UNSELECTED, seed=121,
     ),
     DeployMutant(
-        "what somebody else made is cleared", "C2", _CANDIDATES, "    Row(_S.FOREIGN, _ANY, _is_foreign),\n", seed=61,
+        "what somebody else made is cleared", "C2", _CANDIDATES, "    Row(_S.FOREIGN, _ANY, _if(_is_foreign)),\n", seed=61,
     ),
     DeployMutant(
         "the old one stopped although both may run", "P6", _FACTS,
@@ -60,4 +63,11 @@ MUTANTS = (
         "leftovers left", "C3", _DEPLOYS, "    Row(_S.LEFTOVER, facts.has_leftovers, _clear_leftovers),\n",
         seed=3,
     ),
+    DeployMutant("deployed although it is on hold", "T1", _DEPLOYS, _ON_HOLD, seed=6),
+    DeployMutant(
+        "a hold ignored once a deploy has begun", "T1", _FACTS,
+        "deployment.clock.boot_s) and not is_activated(deployment)", "deployment.clock.boot_s) and not deployment.own_id",
+        seed=377,
+    ),
+    DeployMutant("what is left is cleared while on hold", "T1", _CANDIDATES, _LEFT_ON_HOLD, seed=99),
 )  # fmt: skip

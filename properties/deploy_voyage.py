@@ -5,7 +5,6 @@ command. Then faults stop: recovery, or nobody, has a pass, and the next deploy 
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from random import Random
 
 from attrs import define, evolve, field, frozen
@@ -27,7 +26,7 @@ from gordon_shell.reconciler import Reconciler
 from properties.boxes import Mood, Nature
 from properties.deploy_court import DeployCourt
 from properties.deploy_doors import DeployProgram, SimulatedImage, deploy_ports
-from properties.deploy_mischief import DeployMischiefs
+from properties.deploy_mischief import LONGEST_HOLD_S, DeployMischiefs
 from properties.faults import Dice, Weather
 from properties.programs import Killed, SimulatedCrew
 from properties.story import Violated
@@ -36,7 +35,6 @@ from properties.world import World
 SERVICES: tuple[Service, ...] = (("shop", "web"), ("shop", "api"))
 CLEANUP_S = 30.0
 _OURS = "a fault of ours"
-_MOST_TOLD = 70
 _HTTP = Port(80)
 _NATURES = (
     Nature.KIND, Nature.KIND, Nature.KIND, Nature.KIND, Nature.LOOPER, Nature.FLAKY, Nature.UNREADY, Nature.SLOW,
@@ -61,6 +59,12 @@ class DeployCourse:
     renames: bool = True
     calms: bool = False
     published: bool = True
+    holds: bool = False
+
+
+def has_holds(seed: int) -> bool:
+    """Tell whether a course has an operator who holds services: one in four, and all else of the others is as without."""
+    return Random(f"peace {seed}").random() < 0.25
 
 
 def deploy_course(seed: int) -> DeployCourse:
@@ -70,7 +74,7 @@ def deploy_course(seed: int) -> DeployCourse:
     kind = chance.choice(["beside", "beside", "beside", "fixed", "downtime"])
     return DeployCourse(
         seed, chance.choice([2, 3, 4]), weather, SERVICES[: chance.choice([1, 1, 2])], kind == "fixed", kind == "downtime",
-        chance.random() < 0.5, chance.random() < 0.5, chance.random() < 0.3, chance.random() < 0.95,
+        chance.random() < 0.5, chance.random() < 0.5, chance.random() < 0.3, chance.random() < 0.95, has_holds(seed),
     )  # fmt: skip
 
 
@@ -100,7 +104,7 @@ class DeployVoyage:
         self.world = World(course.seed, self.disk)
         self.dice = Dice(course.seed, course.weather, self.only, fair=True)
         self.court = DeployCourt(self.world)
-        self.mischiefs = DeployMischiefs(self.world, self.court, course.services, course.renames)
+        self.mischiefs = DeployMischiefs(self.world, self.court, course.services, course.renames, course.holds)
 
     # --- programs ------------------------------------------------------------------------------------------------------------
 
@@ -138,8 +142,9 @@ class DeployVoyage:
         self.gave_up_s, self.retires, was_fair = None, False, self.dice.fair
         self.world.tell("{} of {} to {} begins", program.name, service, wanted.image)
         self.court.begins(program.name)
+        self.court.looked_from[program.name] = self.world.happened
         try:
-            return self._ended(program, deployer.deploy(*service, wanted, lock_wait_s=0.0, deadline_s=deadline_s))
+            return self._ended(program, service, deployer.deploy(*service, wanted, lock_wait_s=0.0, deadline_s=deadline_s))
         except Killed:
             program.die()
         except (BusyError, StoreError) as error:
@@ -152,14 +157,22 @@ class DeployVoyage:
         self.raise_found()
         return None
 
-    def _ended(self, program: DeployProgram, verdict: Verdict) -> Verdict:
+    def _ended(self, program: DeployProgram, service: Service, verdict: Verdict) -> Verdict:
         self.raise_found()
         self.world.tell("{} ends: {} {}", program.name, verdict.stage.name, verdict.failure)
         self.stages[verdict.stage] += 1
         self.court.ends(program.name)
-        if verdict.failure is not None and verdict.failure.container_id and self.dice.fair:
+        was_left = verdict.failure is not None and self._was_held(service)
+        if verdict.failure is not None and verdict.failure.container_id and self.dice.fair and not was_left:
             self._is_cleared(verdict.failure.container_id)
         return verdict
+
+    def _was_held(self, service: Service) -> bool:
+        """Tell whether somebody held a service when its deploy gave up, or does since."""
+        assert self.gave_up_s is not None
+        stored = self.court.stored(service)
+        held_until_s = stored.hold.until_s if stored is not None and stored.hold is not None else 0.0
+        return self.gave_up_s - self.world.boot_began_s < held_until_s
 
     def _is_cleared(self, container_id: str) -> None:
         """C1, where nothing went wrong since the deploy gave up."""
@@ -174,6 +187,7 @@ class DeployVoyage:
         """Tell the judges what a deploy is about to do."""
         step, court = decision.step, self.court
         if outcome is not None:
+            court.looked_from[program.name] = self.world.happened
             court.clearing.pop(program.name, None)
             return
         self.stages[decision.stage] += 1
@@ -216,11 +230,21 @@ class DeployVoyage:
             self.world.pass_time(self.chance.choice([0.1, 5.0, 60.0]))
             if self.course.has_second:
                 self.mischiefs.beside = self.recovery(exposed=False)
+            if self.course.holds:
+                self.be_held(Random(f"holds {self.course.seed} {number}"))
             if self.chance.random() < 0.4:
                 self.one_pass()
             self.rough_deploy(self.chance.choice(self.course.services), number)
         self.calm_down()
         self.check()
+
+    def be_held(self, chance: Random) -> None:
+        """Let the operator hold services or release them, while no deploy is under way; and let passes come upon what is held."""
+        for act in chance.sample((self.mischiefs.hold, self.mischiefs.hold, self.mischiefs.release), 2):
+            if chance.random() < 0.5:
+                act(chance)
+        if chance.random() < 0.5:
+            self.one_pass()
 
     def _serves_well(self, service: Service) -> bool:
         """Tell whether a good container serves, with nothing wrong about it, and is to run."""
@@ -256,6 +280,8 @@ class DeployVoyage:
         self.world.pass_time(120.0)
         for app in {app for app, _ in self.course.services}:
             self.disk.set_intent(app, Intent.RUNNING)
+        if self.course.holds:
+            self.holds_end(Random(f"end of the holds {self.course.seed}"))
         for name, box in list(self.world.boxes.items()):
             box.nature, box.shown, box.frozen_s = Nature.KIND, None, None if box.is_alive else box.frozen_s
             if box.status is Status.PAUSED:
@@ -264,6 +290,14 @@ class DeployVoyage:
             if box.is_alive and len(box.ports) < len(box.publishes):
                 self.world.die(name)
         self.world.pass_time(30.0)
+
+    def holds_end(self, chance: Random) -> None:
+        """Let every hold be over: by its time, or because it is released."""
+        if chance.random() < 0.5:
+            self.world.pass_time(LONGEST_HOLD_S)
+            return
+        for service in self.course.services:
+            self.disk.set_hold(*service, None)
 
     def check(self) -> None:
         """Judge a pass of recovery, or none; then the next deploy of each service."""
@@ -333,9 +367,6 @@ class DeployVoyage:
         self.court.demand("C3", self._serves(service), f"{service} does not serve in the end")
 
 
-# --- many of them ------------------------------------------------------------------------------------------------------------
-
-
 def failure_of(voyage: DeployVoyage) -> Violated | None:
     """Sail, and return the violation that ended it, or None."""
     try:
@@ -343,58 +374,3 @@ def failure_of(voyage: DeployVoyage) -> Violated | None:
     except Violated as violated:
         return violated
     return None
-
-
-def minimal(course: DeployCourse, invariant: str, fell: list[int], most_tries: int = 200) -> DeployVoyage:
-    """Return the run with as few of its faults as still break the same invariant, already sailed."""
-    best, size, tries = tuple(fell), max(1, len(fell) // 2), 0
-    while best and size and tries < most_tries:
-        fewer = [best[:start] + best[start + size :] for start in range(0, len(best), size)]
-        tries += len(fewer)
-        found = next((each for each in fewer if _breaks(course, each, invariant)), None)
-        best, size = (found, min(size, max(1, len(found) // 2))) if found is not None else (best, size // 2)
-    voyage = DeployVoyage(course, frozenset(best))
-    failure_of(voyage)
-    return voyage
-
-
-def _breaks(course: DeployCourse, fell: tuple[int, ...], invariant: str) -> bool:
-    found = failure_of(DeployVoyage(course, frozenset(fell)))
-    return found is not None and found.invariant == invariant
-
-
-@define(eq=False)
-class DeployFleet:
-    """What came of many seeds."""
-
-    seeds: int = 0
-    judged: Counter[str] = field(factory=Counter)
-    stages: Counter[Stage] = field(factory=Counter)
-    broken: dict[str, list[int]] = field(factory=dict)
-
-    def sail(self, seeds: Iterable[int]) -> "DeployFleet":
-        """Sail these seeds."""
-        for seed in seeds:
-            voyage = DeployVoyage(deploy_course(seed))
-            violated = failure_of(voyage)
-            self.seeds += 1
-            self.judged.update(voyage.court.judged)
-            self.stages.update(voyage.stages)
-            if violated is not None:
-                self.broken.setdefault(violated.invariant, []).append(seed)
-        return self
-
-    def demand(self, invariant: str, at_least: int) -> None:
-        """Raise AssertionError, with a minimal story, where an invariant was broken, or judged less often a hundred seeds."""
-        seeds = self.broken.get(invariant, [])
-        assert not seeds, tell(seeds[0], invariant)
-        judged = self.judged[invariant] * 100 / self.seeds
-        assert judged >= at_least, f"{invariant} was judged {judged:.1f} times a hundred seeds, which proves too little"
-
-
-def tell(seed: int, invariant: str) -> str:
-    """Return the shortest story in which a seed breaks an invariant."""
-    course, whole = deploy_course(seed), DeployVoyage(deploy_course(seed))
-    failure_of(whole)
-    voyage = minimal(course, invariant, whole.dice.fell)
-    return f"\n{voyage.court.found}\nseed {seed}; {course}\n{voyage.world.story.last(_MOST_TOLD)}"

@@ -10,20 +10,22 @@ from random import Random
 from attrs import define, evolve, field
 
 from gordon_core.effects import Generation
+from gordon_core.grants import Overrides
 from gordon_core.memory import Memory, Verified
 from gordon_core.observation import Binds, Port, Protocol
 from gordon_core.policy import DEFAULT_POLICY, Policy
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.ports import Marker, Service, Stored
 from properties.boxes import Box, Nature
 from properties.judges import Court
 from properties.notes import binds_of
+from properties.tuned import policy_drawn
 from properties.world import World
 
 DEVICE = "/dev/kvm"
 HTTP, UDP = Port(80), Port(53, Protocol.UDP)
 _TOOL, _OPERATOR = "the deploy tool", "the operator"
-_DEVICES, _TURNS = 0.15, 0.2
+_DEVICES, _TURNS, _ENDS_WELL = 0.15, 0.2, 0.5
 NATURES = (
     Nature.KIND, Nature.KIND, Nature.KIND, Nature.FLAKY, Nature.FLAKY, Nature.LOOPER, Nature.UNREADY, Nature.SLOW,
     Nature.PORTLESS, Nature.REFUSER, Nature.ILL, Nature.FLAPPER,
@@ -32,12 +34,16 @@ NATURES = (
 
 @define(eq=False)
 class DeployTool:
-    """Deploys, and does what an operator does. `killed_often` is how likely a deploy ends before each of its steps."""
+    """Deploys, and does what an operator does. `killed_often` is how likely a deploy ends before each of its steps.
+
+    `tuned`: services have policies of their own, and some containers end with exit code 0.
+    """
 
     world: World
     court: Court
     killed_often: float = 0.05
     policy: Policy = DEFAULT_POLICY
+    tuned: bool = False
     made: dict[str, int] = field(factory=dict)
 
     # --- making containers -------------------------------------------------------------------------------------------
@@ -54,13 +60,16 @@ class DeployTool:
         box.devices = (DEVICE,) if Random(f"devices of {box.container_id} {self.world.seed}").random() < _DEVICES else ()
         box.host_ip = chance.choice(["127.0.0.1", "127.0.0.1", "0.0.0.0", "::"])  # noqa: S104 - simulated
         box.stops_in_s = chance.choice([0.0, 0.0, 3.0, 30.0])
+        box.ends_well = self.tuned and Random(f"end of {box.container_id} {self.world.seed}").random() < _ENDS_WELL
         return box
 
     def declared(self, box: Box, revision: int, chance: Random) -> Declared:
         """Return what ACTIVE would say of a container."""
         ports = tuple(port for port, _ in box.publishes)
         published = chance.random() < 0.85
-        return Declared(box.container_id, revision, ports, (), chance.choice([0.0, 10.0]), published, policy=self.policy)
+        grace_s = chance.choice([0.0, 10.0])
+        policy = policy_drawn(box.container_id.partition("-")[0], self.world.seed) if self.tuned else self.policy
+        return Declared(box.container_id, revision, ports, (), grace_s, published, policy=policy)
 
     def adopt(self, service: Service, chance: Random, nature: Nature | None = None) -> Box:
         """Name a container in ACTIVE at once, started and, if that goes well, verified and routed: a settled service."""
@@ -162,6 +171,17 @@ class DeployTool:
         self.world.disk.activate(*service, self.declared(box, held + 1, chance), held, marker)
         self.world.tell("ACTIVE names {} for {}, and the deploy tool is killed", box.container_id, service)
 
+    def switch(self, service: Service, chance: Random) -> None:
+        """Be a deploy that was killed when its good successor was verified and routed, and the old one is still to go."""
+        stored = self.world.disk.read_service(*service)
+        before = stored.declared if stored is not None else None
+        if service[0] in self.world.locks or before is None:
+            return
+        marker = self._marker(service, before)
+        self.adopt(service, chance, Nature.KIND)
+        self.world.disk.mark(*service, marker)
+        self.world.tell("{} is superseded, and the deploy tool is killed", before.container_id)
+
     def _marker(self, service: Service, before: Declared) -> Marker:
         stored = self.world.disk.read_service(*service)
         verified = stored.memory.verified if stored is not None else None
@@ -235,10 +255,35 @@ class DeployTool:
             stored = self.world.disk.read_service(*service)
             if stored is not None and stored.declared is not None:
                 named = stored.declared.container_id
-                self.world.disk.save_memory(*service, named, Memory(verified=stored.memory.verified))
+                kept = Memory(verified=stored.memory.verified, again=self.tuned)
+                self.world.disk.save_memory(*service, named, kept)
                 self.court.ledger.forgives((service, named))
                 self.court.ledger.muddles((service, named))
                 self.world.tell("the history of {} is forgotten by the operator", named)
+
+        self._under_lock(service[0], _OPERATOR, act)
+
+    def hold(self, service: Service, seconds: float | None) -> None:
+        """Have a service left as it is for so long; None: release it."""
+
+        def act() -> None:
+            clock = self.world.clock()
+            end = (
+                None
+                if seconds is None
+                else Hold(clock.boot_s + seconds, clock.wall_s + seconds, clock.boot_id, "alice", "a test")
+            )
+            self.world.disk.set_hold(*service, end)
+            self.world.tell("{} is {}", service, "released" if seconds is None else f"held for {seconds:.0f} s")
+
+        self._under_lock(service[0], _OPERATOR, act)
+
+    def tune(self, service: Service, tuning: Overrides) -> None:
+        """Set constants of a service by command."""
+
+        def act() -> None:
+            self.world.disk.set_tuning(*service, tuning)
+            self.world.tell("{} is tuned: {}", service, tuning)
 
         self._under_lock(service[0], _OPERATOR, act)
 

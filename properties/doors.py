@@ -224,6 +224,13 @@ class ClockDoor:
         self._program.step()
         self._program.world.pass_time(seconds)
 
+    def rest(self, seconds: float) -> None:
+        """Let time pass."""
+        self.sleep(seconds)
+
+    def nudge(self) -> None:
+        """Do nothing: who rests is asked again and again."""
+
     def wake(self) -> None:
         """Do nothing: a simulated program is killed, never told to stop."""
 

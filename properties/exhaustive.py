@@ -172,6 +172,7 @@ class Exploration:
 
 
 CALM = World("calm", meddling=0)
+TUNED = World("tuned", meddling=0, hands=False, blind=False, done=True, holds=True, check=True, sidelines=True)
 WORLDS = (
     World("bare"),
     World("checked", meddling=0, check=True),
@@ -182,10 +183,17 @@ WORLDS = (
     World("strange", meddling=0, strange=True),
     World("late", meddling=0, late=True),
     World("full-disk", meddling=0, store_faults=True, hands=False),
+    World("done", meddling=0, done=True, operator=True, blind=False),
+    World("job", meddling=0, done=True, published=False, deploys=True, hands=False, strays=False, blind=False),
+    World("sidelined", meddling=0, sidelines=True, check=True, hands=False),
+    World("held", meddling=0, holds=True, operator=True, strange=True, blind=False),
+    World("held-checked", meddling=0, holds=True, check=True, hands=False, blind=False),
+    World("held-deployed", meddling=0, holds=True, deploys=True, hands=False, strays=False, blind=False),
 )
 """What `make check` explores. No world has every move: together they have each, and each world is explored to its end."""
 OTHER_WORLDS = (
     CALM,
+    TUNED,
     World("by-hand", meddling=0, deploys=True),
     World("meddled", check=True, late=True),
 )

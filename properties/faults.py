@@ -1,6 +1,7 @@
 """What can go wrong with a call, and how often; drawn from a seed, one draw an opportunity, so that a run can be told again
 with fewer faults."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import Enum
 from random import Random
@@ -44,7 +45,7 @@ class Weather:
 
 @define(eq=False)
 class Dice:
-    """Draws faults. `only` keeps a run to those of its faults that are numbered there (None: all)."""
+    """Draws faults. `only` keeps a run to those of its faults that are numbered there (None: all). `drawn`: how many, by kind."""
 
     seed: int
     weather: Weather
@@ -52,6 +53,7 @@ class Dice:
     fair: bool = False
     thrown: int = 0
     fell: list[int] = field(factory=list)
+    drawn: Counter[str] = field(factory=Counter)
     chance: Random = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -61,13 +63,18 @@ class Dice:
     def fate(self, fates: Sequence[Fate]) -> Fate:
         """Draw what becomes of a call that can go wrong in these ways."""
         chance = self._falls(self.weather.faults)
-        return chance.choice(fates) if chance is not None else Fate.WELL
+        fate = chance.choice(fates) if chance is not None else Fate.WELL
+        if fate is not Fate.WELL:
+            self.drawn[fate.name] += 1
+        return fate
 
     def mischief(self, choices: Sequence[Mischief]) -> None:
         """Let one of these happen, once in a while."""
         chance = self._falls(self.weather.mischief)
         if chance is not None and choices:
-            chance.choice(choices)(chance)
+            mischief = chance.choice(choices)
+            self.drawn[mischief.__name__] += 1
+            mischief(chance)
 
     def _falls(self, often: float) -> Random | None:
         """Return the source of the details of a fault, or None for the many times when there is none."""

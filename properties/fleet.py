@@ -10,7 +10,12 @@ from time import perf_counter
 
 from attrs import define, field
 
-from properties.voyage import Voyage, course, explain, failure_of, minimal
+from properties.voyage import Course, Voyage, course, explain, failure_of, hinted, minimal
+
+
+def drawn(seed: int) -> Course:
+    """Draw the course of a seed: every other one hears of events, and makes targeted passes."""
+    return hinted(seed) if seed % 2 else course(seed)
 
 
 @define(eq=False)
@@ -26,7 +31,7 @@ class Fleet:
     def sail(self, seeds: Iterable[int]) -> "Fleet":
         """Sail these seeds."""
         for seed in seeds:
-            voyage = Voyage(course(seed))
+            voyage = Voyage(drawn(seed))
             violated = failure_of(voyage)
             self.seeds += 1
             self.passes += voyage.passes
@@ -40,11 +45,11 @@ class Fleet:
         """Raise AssertionError with a minimal story if an invariant was broken, or was not judged so often a hundred seeds."""
         seeds = self.broken.get(invariant, [])
         if seeds:
-            drawn = course(seeds[0])
-            voyage = Voyage(drawn)
+            first = drawn(seeds[0])
+            voyage = Voyage(first)
             violated = failure_of(voyage)
-            shortest = minimal(drawn, invariant, voyage.dice.fell)
-            again = failure_of(Voyage(drawn, shortest.only)) or violated
+            shortest = minimal(first, invariant, voyage.dice.fell)
+            again = failure_of(Voyage(first, shortest.only)) or violated
             assert again is not None, f"{invariant} was broken by seed {seeds[0]}, and was not when told again"
             message = f"{explain(shortest, again)}\n({len(seeds)} of {self.seeds} seeds: {seeds[:20]})"
             raise AssertionError(message)

@@ -16,10 +16,12 @@ from attrs import define, evolve
 from gordon_core.effects import Done, Generation, Outcome, Unknown
 from gordon_core.memory import Memory
 from gordon_core.observation import Binds, Gone, HealthStatus, Status
+from gordon_core.policy import WhenUnhealthy
 from gordon_core.snapshot import Intent
 from gordon_shell.ports import Details, Marker, Service, Stored
 from properties.bench import Bench, name_of
 from properties.notes import DOWN, Notes, Role, binds_of, is_published, places_of
+from properties.tuned import is_done, is_held, policy_of
 
 
 @define(eq=False)
@@ -167,6 +169,8 @@ class Court(Bench):
         shown = notes.running(container_id)
         self.demand("P7", shown is not None, f"it restarts {container_id}, which was not seen running")
         assert shown is not None
+        kept = policy_of(stored).unhealthy is WhenUnhealthy.WITHDRAW
+        self.demand("T3", not kept, f"it restarts {container_id}, which is only to be withdrawn")
         self.demand("B3", self.ledger.is_sick(shown.container), f"it restarts {container_id}, which was not seen unhealthy twice")
         self._is_clear(notes, service, container_id, "restart")
         self.ledger.attempts(notes, service, container_id, stored)
@@ -182,6 +186,7 @@ class Court(Bench):
         self.demand("P6", stored.intent is Intent.RUNNING, f"{verb} of {container_id}, which is to be stopped")
         self.demand("P6", not stored.inhibited, f"{verb} of {container_id}, which is inhibited")
         self._is_proven(notes, service, f"{verb} of {container_id}")
+        self._is_free(notes, service, f"{verb} of {container_id}")
         self._is_granted(notes, container_id, verb)
         self.demand("F2", container_id not in notes.attempts, f"{verb} of {container_id}, a second time in one pass")
         notes.attempts[container_id] = None
@@ -234,6 +239,7 @@ class Court(Bench):
         notes = self.notes(program)
         service, role = self._owned(notes, container_id, "stop")
         stored = notes.stored[service]
+        self._is_free(notes, service, f"stop of {container_id}")
         if role is Role.SUPERSEDED:
             self._is_outlived(notes, service, "stop", container_id)
             self.demand("P2", not notes.is_unproven(service), f"it retires {container_id}, although a withdrawal is unproven")
@@ -259,6 +265,7 @@ class Court(Bench):
         """It is about to remove a container: a superseded one that was seen down."""
         notes = self.notes(program)
         service, role = self._owned(notes, container_id, "removal")
+        self._is_free(notes, service, f"removal of {container_id}")
         self.demand("P6", role is Role.SUPERSEDED, f"it removes {container_id}, which ACTIVE names")
         shown = notes.look(container_id)
         down = isinstance(shown, Details) and shown.container.status in DOWN
@@ -281,8 +288,14 @@ class Court(Bench):
         declared = stored.declared
         if declared is None or stored.intent is Intent.STOPPED:
             return
+        ended, memory = notes.look(declared.container_id), notes.memories.get((service, declared.container_id), Memory())
+        if isinstance(ended, Details) and not is_published(declared) and is_done(stored, ended.container, memory):
+            self.judged["P5"] += 1
+            return
         shown, name = notes.running(declared.container_id), f"{verb} of {container_id}, although its successor"
-        self.demand("P5", shown is not None and notes.seen_in_this_pass(declared.container_id), f"{name} was not seen running")
+        self.demand(
+            "P5", shown is not None and notes.seen_in_this_pass(service, declared.container_id), f"{name} was not seen running"
+        )
         assert shown is not None
         self.demand("P5", shown.container.health.status is not HealthStatus.UNHEALTHY, f"{name} is unhealthy")
         present = binds_of(declared, shown.container.ports)
@@ -292,6 +305,9 @@ class Court(Bench):
             route = set((notes.routes or {}).get(service, ()))
             carried = {each for each in present if each.port.protocol in notes.carries}
             self.demand("P5", notes.routes is not None and route == carried, f"{name} is not routed")
+
+    def _is_free(self, notes: Notes, service: Service, what: str) -> None:
+        self.demand("T1", not is_held(notes.stored[service], self.world.clock()), f"{what}, whose service is on hold")
 
     def _may_command(self, notes: Notes, service: Service) -> None:
         self.demand("F1", name_of(service) not in notes.hung, f"a command to {name_of(service)}, whose last one is in flight")
@@ -363,13 +379,13 @@ class Court(Bench):
     def saved(self, program: str, key: tuple[Service, str], memory: Memory, outcome: Outcome) -> None:
         """Such a write was answered."""
         notes = self.notes(program)
-        notes.memories[key] = memory
+        before, notes.memories[key] = notes.memories.get(key, Memory()), memory
         if isinstance(outcome, Done):
             notes.held.discard(key)
         else:
             notes.held.add(key)
             self.ledger.muddles(key)
-        self.ledger.saved(key, memory)
+        self.ledger.saved(notes, key, before, memory)
 
     def marks(self, program: str, service: Service) -> None:
         """It is about to write that a withdrawal is unproven, or proven."""

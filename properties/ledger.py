@@ -17,6 +17,7 @@ from gordon_core.snapshot import Intent
 from gordon_shell.ports import Details, Row, Service, Stored
 from properties.notes import DOWN, Key, Notes, binds_of, is_published
 from properties.story import Violated
+from properties.tuned import is_done
 from properties.world import World
 
 _LADDER_S = (60.0, 120.0, 240.0, 480.0, 900.0)
@@ -108,7 +109,7 @@ class Ledger:
     def saw_routes(self, notes: Notes) -> None:
         """A read of the router ends the stable time of whatever is not routed as it should be."""
         for service, stored in notes.stored.items():
-            if stored.declared is None or not is_published(stored.declared) or notes.reader not in {"", "/".join(service)}:
+            if stored.declared is None or not is_published(stored.declared) or not notes.reads_for(service):
                 continue
             account = self.account((service, stored.declared.container_id))
             look = notes.looks.get(stored.declared.container_id)
@@ -209,6 +210,8 @@ class Ledger:
         self.demand("B3", added <= 1, f"{added} failures of {key[1]} are charged at once")
         if added == 1:
             self._judge_charge(notes, key, before, memory)
+        if memory.attempt is not None and before.attempt is None:
+            self._judge_done(notes, key, before, "an attempt is recorded of")
         if memory.strikes is not None and memory.strikes != before.strikes:
             self._judge_strike(key, before, memory)
         if added < 0 or (before.attempt is not None and memory.attempt is None and added == 0):
@@ -216,8 +219,14 @@ class Ledger:
         if memory.has_history():
             self.demand("B5", account.troubled or before.has_history(), f"{key[1]} had no trouble, and gets a history")
 
+    def _judge_done(self, notes: Notes, key: Key, before: Memory, what: str) -> None:
+        stored, look = notes.stored.get(key[0]), notes.look(key[1])
+        done = stored is not None and isinstance(look, Details) and is_done(stored, look.container, before)
+        self.demand("T2", not done, f"{what} {key[1]}, which is done")
+
     def _judge_charge(self, notes: Notes, key: Key, before: Memory, after: Memory) -> None:
         container_id, account = key[1], self.account(key)
+        self._judge_done(notes, key, before, "a failure is charged to")
         answer = notes.attempts.get(container_id)
         refused = isinstance(answer, Refused) and answer.fault is Fault.WORKLOAD
         look = notes.look(container_id)
@@ -265,7 +274,10 @@ class Ledger:
         stored, account = notes.stored.get(key[0]), self.account(key)
         if stored is None or stored.declared is None or stored.declared.container_id != key[1] or stored.intent is Intent.STOPPED:
             return
-        if isinstance(notes.look(key[1]), Gone) or (before.failures == 0 and account.landed == 0):
+        look = notes.look(key[1])
+        if isinstance(look, Gone) or (before.failures == 0 and account.landed == 0):
+            return
+        if isinstance(look, Details) and is_done(stored, look.container, before):
             return
         if before.attempt is not None and memory.failures == before.failures and (account.muddled or account.stopped):
             return
@@ -275,15 +287,18 @@ class Ledger:
         stable_s = self.world.boot_s - account.stable_s if account.stable_s is not None else 0.0
         self.demand("B4", stable_s >= window_s - _SAME, f"the history of {key[1]} is dropped after {stable_s:.1f} stable seconds")
 
-    def saved(self, key: Key, memory: Memory) -> None:
-        """Note what is remembered now."""
-        account = self.account(key)
+    def saved(self, notes: Notes, key: Key, before: Memory, memory: Memory) -> None:
+        """Note what is remembered now. Where no history was dropped, trouble that the present look shows stays trouble."""
+        account, stored, look = self.account(key), notes.stored.get(key[0]), notes.look(key[1])
+        shows_trouble = stored is not None and isinstance(look, Details) and self._is_trouble(stored, look)
         if memory.charged:
             account.charged.add(memory.charged)
         if memory.strikes is not None:
             account.struck.add(memory.strikes.result)
         if not memory.has_history():
+            was_troubled = account.troubled
             account.clear()
+            account.troubled = was_troubled and shows_trouble and not before.has_history()
 
     def muddles(self, key: Key) -> None:
         """The store refused a write: from here on two programs may know different things."""

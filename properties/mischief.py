@@ -13,6 +13,7 @@ from properties.boxes import Box, Nature
 from properties.deploys import DEVICE, HTTP, DeployTool
 from properties.faults import Mischief
 from properties.programs import Program
+from properties.tuned import tuning_drawn
 from properties.world import FIRST_EPHEMERAL, Proxy, World
 
 THEMES = 9
@@ -84,12 +85,14 @@ class Mischiefs:
         """Somebody pauses a container."""
         for box in self._any(chance, Status.RUNNING):
             box.status = Status.PAUSED
+            self.world.say(box.container_id)
             self.world.tell("{} is paused", box.container_id)
 
     def unpause(self, chance: Random) -> None:
         """Somebody unpauses a container."""
         for box in self._any(chance, Status.PAUSED):
             box.status = Status.RUNNING
+            self.world.say(box.container_id)
             self.world.tell("{} is unpaused", box.container_id)
 
     def delete(self, chance: Random) -> None:
@@ -172,6 +175,14 @@ class Mischiefs:
         self.world.proxy_is(Proxy.REFUSING, chance.choice([10.0, 40.0, 100.0]))
         self.world.later(chance.choice([5.0, 20.0, 40.0]), lambda: self.tool.activate_only(service, chance))
 
+    def stopped_in_the_dark(self, chance: Random) -> None:
+        """An app is stopped right after a switch, before the old container went, while the proxy takes no commands."""
+        service = chance.choice(self.services)
+        self.tool.switch(service, chance)
+        self.world.proxy_is(Proxy.REFUSING, chance.choice([10.0, 40.0, 100.0]))
+        self.tool.intend(service[0], Intent.STOPPED)
+        self.world.later(chance.choice([30.0, 120.0]), lambda: self.tool.intend(service[0], Intent.RUNNING))
+
     def power_fails(self, chance: Random) -> None:
         """The host goes down in the middle of a pass, now and then, and comes up again."""
         if self.power_cut is not None and chance.random() < 0.2:
@@ -200,6 +211,7 @@ class Mischiefs:
         for box in self._any(chance, Status.RUNNING):
             if box.has_check:
                 box.shown = chance.choice([HealthStatus.STARTING, HealthStatus.UNREAD, HealthStatus.UNHEALTHY])
+                self.world.say(box.container_id)
                 self.world.tell("the engine says {} of {}", box.shown.value, box.container_id)
 
     def health_freezes(self, chance: Random) -> None:
@@ -238,6 +250,24 @@ class Mischiefs:
     def retry(self, chance: Random) -> None:
         """The operator forgets a history."""
         self.tool.retry(chance.choice(self.services))
+
+    def tunes(self, chance: Random) -> None:
+        """The operator does something of that of which only some courses have anything, now and then."""
+        for act in chance.sample((self.hold, self.hold, self.hold, self.release, self.tune, self.retry, self.intend), 2):
+            if chance.random() < 0.3:
+                act(chance)
+
+    def hold(self, chance: Random) -> None:
+        """The operator wants a service left as it is for a while."""
+        self.tool.hold(chance.choice(self.services), chance.choice([5.0, 60.0, 300.0, 900.0]))
+
+    def release(self, chance: Random) -> None:
+        """The operator ends a hold."""
+        self.tool.hold(chance.choice(self.services), None)
+
+    def tune(self, chance: Random) -> None:
+        """The operator sets constants of a service, or no more."""
+        self.tool.tune(chance.choice(self.services), tuning_drawn(chance))
 
     def stranger(self, chance: Random) -> None:
         """A container that nobody told the product of takes the next free port."""

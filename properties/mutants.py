@@ -43,7 +43,7 @@ PUBLICATION = (
     ),
     Mutant(
         "verification not dropped with a new revision", "P1", _EVIDENCE,
-        "        and verified.revision == declared.revision\n", seed=673,
+        "        and verified.revision == declared.revision\n", seed=498,
     ),
     Mutant("publish without a probe", "P1", _SERVICES, "_if(facts.needs_a_probe)", _NEVER, seed=9),
     Mutant("another execution's readiness accepted", "P1", _EVIDENCE, "        and each.effect.started_at == start\n", seed=17),
@@ -55,15 +55,15 @@ PUBLICATION = (
         "no withdrawal before a restart", "P2", _FACTS,
         _EXPOSED, _EXPOSED.replace("needs_attempt(subject)", "needs_attempt(subject) and not is_sick(subject)"),
     ),
-    Mutant("no withdrawal before a start", "P2", _FACTS, _EXPOSED, _EXPOSED.replace("needs_attempt", "is_sick"), seed=16),
+    Mutant("no withdrawal before a start", "P2", _FACTS, _EXPOSED, _EXPOSED.replace("needs_attempt", "is_sick"), seed=2),
     Mutant("no withdrawal before a stop", "P2", _SERVICES, "_if(facts.awaits_withdrawal)", _NEVER, seed=14),
     Mutant(
         "an unread router taken for no route", "P2", _FACTS,
-        "    if route_is_unread(subject) and not is_published(subject):\n", "    if route_is_unread(subject):\n", seed=16,
+        "    if route_is_unread(subject) and not is_published(subject):\n", "    if route_is_unread(subject):\n", seed=2,
     ),
     Mutant(
         "an unproven withdrawal forgotten", "P3", _FOLDS,
-        "unproven=not isinstance(outcome, Done)", "unproven=False", seed=38,
+        "unproven=not isinstance(outcome, Done)", "unproven=False", seed=97,
     ),
     Mutant(
         "no answer taken for a withdrawal", "P3", _FOLDS,
@@ -72,7 +72,7 @@ PUBLICATION = (
     Mutant("the UNPROVEN row dropped", "P3", _SERVICES, _UNPROVEN, seed=91),
     Mutant(
         "an unproven withdrawal proven by any read", "P3", _FOLDS,
-        _BROKEN_OFF, "not isinstance(subject.route, RouteSeen)", seed=70,
+        _BROKEN_OFF, "not isinstance(subject.route, RouteSeen)", seed=76,
     ),
     Mutant(
         "an unproven withdrawal proven by silence", "P3", _FOLDS,
@@ -80,20 +80,20 @@ PUBLICATION = (
     ),
     Mutant(
         "retire before the successor serves", "P5", _SUPERSEDED,
-        "_ANY, _is_needed)", "_ANY, lambda _old, _subject: False)",
+        "_if(_is_needed)", "_if(lambda _old, _subject: False)",
     ),
     Mutant(
         "retire before the successor is routed", "P5", _SUPERSEDED,
-        "not facts.serves(subject)\n", "not evidence.is_verified(subject)\n", seed=17,
+        "not tuned_facts.has_taken_over(subject)\n", "not evidence.is_verified(subject)\n", seed=16,
     ),
-    Mutant("the marker goes first", "P5", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always, _drop_marker)", seed=5),
+    Mutant("the marker goes first", "P5", _SUPERSEDED, "_ANY, _OTHERWISE, _retire)", "_ANY, _OTHERWISE, _drop_marker)", seed=5),
     Mutant("start while inhibited", "P6", _SERVICES, "_if(facts.is_inhibited)", _NEVER),
     Mutant(
         "start under stopped intent", "P6", _SERVICES,
         "Scope.RUNNING if subject.intent is Intent.RUNNING else Scope.STOPPED", "Scope.RUNNING", seed=9,
     ),
     Mutant("unread taken for gone", "P7", "observation.py", "return SeenAs.UNREAD\n", "return SeenAs.GONE\n", seed=4),
-    Mutant("an app locked by a deploy is touched", "P9", _SERVICES, "_if(facts.is_locked)", _NEVER, seed=16),
+    Mutant("an app locked by a deploy is touched", "P9", _SERVICES, "_if(facts.is_locked)", _NEVER, seed=2),
     Mutant(
         "claims released while routed", "P10", _SERVICES,
         _MISROUTED + _GONE_UNPROVEN + "_if(facts.is_kept_by_an_unread_route)",
@@ -105,21 +105,21 @@ PUBLICATION = (
     ),
     Mutant(
         "superseded while unproven is retired", "P2", _SUPERSEDED,
-        "    if subject.unproven:\n        return True\n    if facts.route_is_unread", "    if facts.route_is_unread", seed=9625,
+        "    if subject.unproven:\n        return True\n    if facts.route_is_unread", "    if facts.route_is_unread", seed=864,
     ),
-    Mutant("a clash over a port ignored", "P10", "planner.py", "    if suspects:\n", "    if not suspects:\n", seed=169),
+    Mutant("a clash over a port ignored", "P10", "planner.py", "    if suspects:\n", "    if not suspects:\n", seed=48),
 )  # fmt: skip
 
 BUDGET = (
     Mutant("start without an attempt on record", "B1", _SERVICES, "_if(facts.needs_an_attempt_on_record)", _NEVER),
     Mutant(
         "the wall clock used for the budget", "B1", _FOLDS,
-        "_after(done, effect, outcome, clock.boot_s)", "_after(done, effect, outcome, clock.wall_s - 1767225600.0)", seed=2,
+        "_after(done, effect, outcome, clock.boot_s)", "_after(done, effect, outcome, clock.wall_s - 1767225600.0)", seed=9,
     ),
-    Mutant("IN_FLIGHT row dropped", "F1", _SERVICES, "_if(facts.is_in_flight)", _NEVER, seed=410),
+    Mutant("IN_FLIGHT row dropped", "F1", _SERVICES, "_if(facts.is_in_flight)", _NEVER, seed=1223),
     Mutant("a missing grant ignored", "F3", _SERVICES, "_if(facts.lacks_a_grant)", _NEVER, seed=87),
     Mutant("the ladder off by one", "B2", "policy.py", "failures - self.free_failures", "failures - self.free_failures - 1"),
-    Mutant("two starts in a pass", "F2", _SERVICES, "_if(facts.has_spent_its_pass)", _NEVER, seed=2),
+    Mutant("two starts in a pass", "F2", _SERVICES, "_if(facts.has_spent_its_pass)", _NEVER, seed=16),
     Mutant(
         "charge per look", "B3", _FACTS,
         "return is_unready(subject) and not is_charged(subject)", "return is_unready(subject)",
@@ -152,7 +152,7 @@ BUDGET = (
     ),
     Mutant(
         "a fault of the engine is charged", "B7", _EVIDENCE,
-        "return outcome.fault is Fault.WORKLOAD", "return True", seed=97,
+        "return outcome.fault is Fault.WORKLOAD", "return True", seed=60,
     ),
 )  # fmt: skip
 
@@ -160,14 +160,46 @@ LIVENESS = (
     Mutant("the budget closed for ever", "L1", "policy.py", "return self.ladder_s[", "return 1e9 + self.ladder_s[", seed=1),
     Mutant("published no more", "L2", _SERVICES, "_if(facts.is_unrouted)", _NEVER),
     Mutant("never stopped", "L3", _SERVICES, "_ALIVE, _always, commands.stop)", "_ALIVE, _always)", seed=9),
-    Mutant("never retired", "L4", _SUPERSEDED, "_ANY, _always, _retire)", "_ANY, _always)", seed=5),
+    Mutant("never retired", "L4", _SUPERSEDED, "_ANY, _OTHERWISE, _retire)", "_ANY, _OTHERWISE)", seed=5),
     Mutant(
         "what is stopped is withdrawn in every pass", "L5", _FACTS,
         "return may_be_routed(subject) and not results_of(subject, Withdraw)", "return not results_of(subject, Withdraw)", seed=9,
     ),
 )  # fmt: skip
 
-MUTANTS = PUBLICATION + BUDGET + LIVENESS + deploy_mutants.MUTANTS
+_NEVER_TIMED = "lambda _subject, _now_s: False"
+_ENDED = '    Row(_S.ENDED, "9", _RUN, _DOWN, _if(evidence.has_landed), commands.charge(Cause.ENDED)),\n'
+_DONE_ROUTED = '    Row(_S.DONE_ROUTED, "done"'
+
+TUNED = (
+    Mutant(
+        "a hold ignored where it is down", "T1", _SERVICES,
+        "_DOWN_UP, tuned_facts.is_held_from_touch", f"_DOWN_UP, {_NEVER_TIMED}", seed=6,
+    ),
+    Mutant(
+        "a hold ignored under stopped intent", "T1", _SERVICES,
+        '"hold", _STOP, _ALIVE, tuned_facts.is_on_hold', f'"hold", _STOP, _ALIVE, {_NEVER_TIMED}', seed=55,
+    ),
+    Mutant(
+        "retired while on hold", "T1", _SUPERSEDED,
+        "_ANY, _is_on_hold", "_ANY, lambda _old, _subject, _now_s: False", seed=59,
+    ),
+    Mutant(
+        "a hold never over", "L1", "tuned_facts.py",
+        "and now_s < subject.hold.until_s", "and bool(now_s)", also=(("snapshot.py", "clock.boot_s < self.until_s", "clock"),),
+        seed=6,
+    ),
+    Mutant("what is done is started again", "T2", _EVIDENCE, "return ended_well and not is_called_for", "return False", seed=23),
+    Mutant(
+        "what is done is charged", "T2", _SERVICES, _ENDED, also=((_SERVICES, _DONE_ROUTED, _ENDED + _DONE_ROUTED),), seed=159,
+    ),
+    Mutant("any end is a good one", "L1", _EVIDENCE, "seen.exit.code == 0", "seen.exit.code >= 0", seed=6),
+    Mutant("done, whatever the operator wants", "L1", _EVIDENCE, "memory.again or ", "", seed=23),
+    Mutant("restarted, not only withdrawn", "T3", _EVIDENCE, "y is WhenUnhealthy.WITHDRAW", "y is None", seed=3),
+    Mutant("sick, and not withdrawn", "T3", "tuned_facts.py", "is_sidelined(subject) and not is_clear(subject)", "False", seed=3),
+)  # fmt: skip
+
+MUTANTS = PUBLICATION + BUDGET + LIVENESS + TUNED + deploy_mutants.MUTANTS
 
 
 def main() -> int:

@@ -125,6 +125,8 @@ class Naive(Rules):
         """Tell whether its successor was not seen to serve, although it should."""
         if view.stored.declared is None or view.stored.intent is Intent.STOPPED:
             return False
+        if view.is_done and not view.published:
+            return False
         serves = view.is_verified and view.health is not HealthStatus.UNHEALTHY
         return not serves or (view.published and not view.is_routed)
 
@@ -136,7 +138,7 @@ class Naive(Rules):
         if view.routes is None or (view.route & set(claims)) - own or view.unproven:
             self.withdraw_or_leave(view)
             view = self.views[view.key]
-        if isinstance(view.olds[named], Unread):
+        if isinstance(view.olds[named], Unread) or (self.is_held(view) and not isinstance(view.olds[named], Gone)):
             return
         old = view.olds[named]
         if isinstance(old, Container) and old.status not in DOWN:

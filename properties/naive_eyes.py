@@ -139,9 +139,13 @@ class Eyes:
         if view.app not in self.mine:
             return
         self.prove(view)
-        if view.stored.declared is None or view.stored.intent is Intent.STOPPED:
+        if view.stored.declared is None:
             return
-        now, memory = self.ports.clock.now(), view.memory
+        if view.stored.intent is Intent.STOPPED:
+            if view.is_down and view.policy.exit_0_is_done:
+                self.remember(view, evolve(view.memory, again=True))
+            return
+        now, memory = self.ports.clock.now(), evolve(view.memory, again=view.memory.again and not view.runs)
         other = memory.strikes is not None and isinstance(view.seen, Container) and memory.strikes.started_at != view.started_at
         if other or (view.runs and view.health in {HealthStatus.NONE, HealthStatus.HEALTHY}):
             memory = evolve(memory, strikes=None)
@@ -160,6 +164,13 @@ class Eyes:
             window = evolve(window, looked_s=now.boot_s)
         self.remember(view, evolve(memory, window=window))
 
+    def is_held(self, view: View) -> bool:
+        """Tell whether somebody wants it left as it is."""
+        hold, now = view.stored.hold, self.ports.clock.now()
+        if hold is None:
+            return False
+        return now.boot_s < hold.until_s if hold.boot_id == now.boot_id else now.wall_s < hold.until_wall_s
+
     def prove(self, view: View) -> None:
         """Take a read that shows no route as the proof of a withdrawal."""
         if view.app in self.mine and view.unproven and view.routes is not None and not view.route:
@@ -169,10 +180,9 @@ class Eyes:
 
     def remember(self, view: View, memory: Memory) -> None:
         """Write what is remembered; hold it where the store cannot be written."""
-        if not memory.has_history() and (memory.charged, memory.verified, memory.contested_port) == (None, None, 0):
-            memory = NOTHING
-        else:
-            memory = evolve(memory, boot_id=self.ports.clock.now().boot_id)
+        is_known = memory.contested_port or memory.again or (memory.charged, memory.verified) != (None, None)
+        is_anything = memory.has_history() or is_known
+        memory = evolve(memory, boot_id=self.ports.clock.now().boot_id) if is_anything else NOTHING
         if evolve(memory, boot_id="") == evolve(view.memory, boot_id=""):
             return
         view.memory = memory

@@ -19,7 +19,7 @@ _LOOK_AT_HEALTH_EVERY_S = 0.5
 class Rules(Eyes):
     """What is done to one service."""
 
-    def serve(self, view: View) -> None:  # noqa: C901 - the rules one after the other, on purpose
+    def serve(self, view: View) -> None:  # noqa: C901, PLR0912 - the rules one after the other, on purpose
         """Follow the rules, in their order."""
         stored = view.stored
         if stored.declared is None:  # rule 1
@@ -45,6 +45,10 @@ class Rules(Eyes):
         if view.route_is_wrong():  # rule 6
             self.withdraw_or_leave(view)
             view = self.views[view.key]
+        if view.is_done:
+            self.settle(view)
+        if self.is_held(view) and view.is_down:
+            leave("held")
         if self.contested(view):
             self.give_way(view)
         if view.is_down:  # rule 9
@@ -52,6 +56,14 @@ class Rules(Eyes):
         if not view.runs:  # rules 7 and 8, and what came of a start
             leave("it neither runs nor is down")
         self.go_on_running(view)
+
+    def settle(self, view: View) -> None:
+        """It is done: nothing is routed to it, and no trouble of it is remembered."""
+        view = self.withdraw_if_needed(view)
+        if view.memory.has_history():
+            self.about_to(view, "drop history")
+            self.remember(view, without_history(view.memory))
+        leave("done")
 
     def forget_orphans(self, view: View) -> None:
         """Drop what is remembered of containers that nothing names any more."""
@@ -70,6 +82,8 @@ class Rules(Eyes):
             self.look_again(view)
             view = self.views[view.key]
         if isinstance(view.seen, Container) and not view.is_down and view.seen.status is not Status.REMOVING:
+            if self.is_held(view):
+                leave("held")
             self.about_to(view, "stop")
             outcome = self.ports.engine.stop(view.declared.container_id, view.declared.stop_grace_s)
             self.went(view, "stop", outcome)
@@ -95,6 +109,8 @@ class Rules(Eyes):
         port = self.contested(view)
         if view.route:
             self.withdraw_or_leave(view)
+        if self.is_held(view):
+            leave("held")
         self.about_to(view, "stop")
         outcome = self.ports.engine.stop(view.declared.container_id, view.declared.stop_grace_s)
         self.went(view, "stop", outcome)
@@ -152,6 +168,8 @@ class Rules(Eyes):
             self.remember(view, evolve(view.memory, strikes=None))
         if view.started_at == before and isinstance(view.seen, Container) and is_refusal(outcome):
             self.charge(view, "")
+        if view.is_done or (view.is_down and self.is_held(view)):
+            leave("done, or held")
         if view.is_down and view.is_pending:
             self.charge(view, view.started_at)
         if not view.runs or view.started_at == before:
@@ -173,10 +191,15 @@ class Rules(Eyes):
             and strikes.started_at == view.started_at
             and strikes.count >= view.declared.policy.unhealthy_threshold
         ):
+            if self.is_held(view) and not view.is_only_withdrawn:
+                leave("held")
             if view.is_pending:
                 self.charge(view, view.started_at)
                 self.look_again(view)
                 view = self.views[view.key]
+            if view.is_only_withdrawn:
+                self.withdraw_if_needed(view)
+                leave("unhealthy, and left running")
             self.wait_for_budget(view)
             view = self.attempt(view, restart=True)
         if not view.is_verified or (view.published and view.routes is not None and not view.is_routed):
@@ -253,6 +276,8 @@ class Rules(Eyes):
         view = self.views[view.key]
         ended = view.is_down and view.started_at == execution
         same = ended or (view.runs and view.started_at == execution)
+        if ended and (view.is_done or self.is_held(view)):
+            leave("done, or held")
         if (ended and view.is_pending) or (is_refusal(outcome) and same):
             self.charge_unverified(view, execution)
         if not isinstance(outcome, Done) or (view.started_at, view.binds, view.runs) != (execution, binds, True):
@@ -288,7 +313,7 @@ class Rules(Eyes):
 
 def without_history(memory: Memory) -> Memory:
     """Return what stays: the verified execution, and the execution charged last, which is not charged again."""
-    return Memory(charged=memory.charged, verified=memory.verified, boot_id=memory.boot_id)
+    return Memory(charged=memory.charged, verified=memory.verified, boot_id=memory.boot_id, again=memory.again)
 
 
 def host_ports(binds: Iterable[Bind]) -> Iterable[HostPort]:

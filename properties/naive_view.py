@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from attrs import define
+from attrs import define, evolve
 
 from gordon_core.effects import Generation
 from gordon_core.memory import Memory
 from gordon_core.observation import Bind, Binds, Container, Gone, HealthStatus, Status, Unread, reachable
+from gordon_core.policy import Policy, WhenUnhealthy
 from gordon_core.snapshot import Declared
 from gordon_shell.ports import Marker, Routes, Service, Stored
 
@@ -132,6 +133,26 @@ class View:
             if isinstance(old, Container) and old.status is Status.RUNNING and old.started_at == marker.verified.started_at:
                 return True
         return False
+
+    @property
+    def policy(self) -> Policy:
+        """Return the policy of the service, with the two constants that an operator tunes here."""
+        own, tuned = self.declared.policy, self.stored.tuning
+        done = own.exit_0_is_done if tuned.exit_0_is_done is None else tuned.exit_0_is_done
+        return evolve(own, exit_0_is_done=done, unhealthy=own.unhealthy if tuned.unhealthy is None else tuned.unhealthy)
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether it ended by itself with exit code 0, where that is its end, and nobody wants more of it."""
+        if not self.policy.exit_0_is_done or not isinstance(self.seen, Container) or not self.is_down or self.seen.exit is None:
+            return False
+        wanted = self.memory.again or self.memory.contested_port or (self.memory.attempt is not None and not self.is_pending)
+        return bool(self.started_at) and self.seen.exit.code == 0 and not wanted
+
+    @property
+    def is_only_withdrawn(self) -> bool:
+        """Tell whether nothing restarts it while it is unhealthy."""
+        return self.policy.unhealthy is WhenUnhealthy.WITHDRAW
 
     @property
     def is_pending(self) -> bool:

@@ -14,6 +14,9 @@ from gordon_shell.ports import Details, Marker, Routes, Row, Service, Stored
 Key = tuple[Service, str]
 """(app, service) and a container ID."""
 
+ASIDE = "?"
+"""Who reads for a targeted pass, outside of any job: it looks at some services only, and other jobs may be under way."""
+
 Place = tuple[int, Protocol]
 """A host port, TCP and UDP apart."""
 
@@ -74,7 +77,8 @@ def is_published(declared: Declared) -> bool:
 class Notes:
     """One program's reads and commands. What belongs to one pass is cleared at its beginning.
 
-    `granted` are the devices that the host granted when its policy was read last (None: there was no policy).
+    `granted` are the devices that the host granted when its policy was read last (None: there was no policy). `called_on` are the
+    services of the targeted pass under way, and `began_by` is when the last such pass over a service began, since the last pass.
     """
 
     name: str
@@ -84,6 +88,9 @@ class Notes:
     rows_serial: int = 0
     granted: tuple[str, ...] | None = None
     reader: str = ""
+    called_on: tuple[Service, ...] = ()
+    called_at: int = 0
+    began_by: dict[Service, int] = field(factory=dict)
     routes_by: dict[str, Mapping[Service, Binds] | None] = field(factory=dict)
     carries: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP)
     stored: dict[Service, Stored] = field(factory=dict)
@@ -108,6 +115,26 @@ class Notes:
         self.proven.clear()
         self.attempts.clear()
         self.commands.clear()
+        self.began_by.clear()
+
+    def call_on(self, services: tuple[Service, ...], serial: int) -> None:
+        """Take down whom a targeted pass is going to look at."""
+        self.called_on, self.called_at = services, serial
+
+    def begin_for(self, services: tuple[Service, ...]) -> None:
+        """Begin a targeted pass over these services, which were looked at: it is a pass of its own, for them alone."""
+        containers = {each for service in services for each in self.containers(service)}
+        self.probes = [each for each in self.probes if each.container_id not in containers]
+        for service in services:
+            self.began_by[service] = self.called_at
+            self.withdrawals.pop(service, None)
+            self.proven.discard(service)
+        for each in containers:
+            self.attempts.pop(each, None)
+
+    def reads_for(self, service: Service) -> bool:
+        """Tell whether whoever reads now does so for this service."""
+        return self.reader in {"", "/".join(service)} or (self.reader == ASIDE and service in self.called_on)
 
     @property
     def routes(self) -> Mapping[Service, Binds] | None:
@@ -125,9 +152,10 @@ class Notes:
             return None
         return shown if row.status is shown.container.status and row.ports == shown.container.ports else None
 
-    def seen_in_this_pass(self, container_id: str) -> bool:
+    def seen_in_this_pass(self, service: Service, container_id: str) -> bool:
         """Tell whether the last look is of this pass."""
-        return container_id in self.looks and self.looks[container_id].serial > self.began
+        began = self.began_by.get(service, self.began)
+        return container_id in self.looks and self.looks[container_id].serial > began
 
     def running(self, container_id: str) -> Details | None:
         """Return the last look, if it showed the container running."""
@@ -205,11 +233,13 @@ class Notes:
         """Note what a read of the router showed (None: it failed); return the services of which it proved a withdrawal."""
         if not self.reader:
             self.routes_by.clear()
-        self.routes_by[self.reader] = None if routes is None else dict(routes.by_service)
+        shown = None if routes is None else dict(routes.by_service)
+        readers = ["/".join(each) for each in self.called_on] if self.reader == ASIDE else []
+        self.routes_by |= dict.fromkeys([self.reader, *readers], shown)
         if routes is None:
             return set()
         self.carries = routes.carries
-        self.proven -= {each for each in routes.by_service if self.reader in {"", "/".join(each)}}
+        self.proven -= {each for each in routes.by_service if self.reads_for(each)}
         proven = {each for each in (*self.stored, *self.marks) if each not in routes.by_service and self.is_unproven(each)}
         self.marks |= dict.fromkeys(proven, False)
         self.unwritten -= proven

@@ -11,13 +11,16 @@ from threading import Condition, Thread, current_thread
 from attrs import define, field
 
 from gordon_core.effects import Fault, Outcome, Refused, Unknown
-from gordon_shell.crew import Job
+from gordon_shell.crew import Job, never
 from gordon_shell.errors import StoreError
 from gordon_shell.reconciler import Reconciler, Report
 from properties.faults import Dice, Fate, Mischief
 from properties.judges import Court
+from properties.notes import ASIDE
 from properties.story import Violated
 from properties.world import World
+
+_PIECES = 4
 
 
 class Killed(BaseException):
@@ -39,7 +42,10 @@ class _Turn:
 
 
 class SimulatedCrew:
-    """Does jobs in simulated time: in order, or (`chance`) interleaved at their port calls."""
+    """Does jobs in simulated time: in order, or (`chance`) interleaved at their port calls. Nothing waits for a turn.
+
+    `is_aside`: the caller of `go` is busy with something else than its jobs.
+    """
 
     def __init__(self, world: World, chance: Random | None) -> None:
         """Begin with no jobs."""
@@ -50,34 +56,68 @@ class SimulatedCrew:
         self._overdue: list[tuple[float, Job]] = []
         self._dying: BaseException | None = None
         self._alone: Job | None = None
+        self._weaves = False
+        self.is_aside = False
 
-    def go(self, jobs: Iterable[Job], patience_s: float | None) -> None:
+    def go(self, jobs: Iterable[Job], patience_s: float | None, meanwhile: Callable[[], bool] = never) -> None:
         """See Crew."""
-        jobs = list(jobs)
-        for job in jobs:
-            job.started_s = self.world.at_s
-        self._expire()
         turns = [_Turn(each) for each in jobs]
-        if self._chance is None or len(turns) < 2:
-            for turn in turns:
-                self._alone = turn.job
-                self._do(turn)
-                self._alone = None
-                self._raise(turn)
+        self._expire()
+        if self._weaves and patience_s == 0.0:
+            self._join_in(turns)
+            return
+        if self._chance is None or len(turns) < 2 or self._weaves:
+            self._queue(turns, meanwhile)
         else:
-            self._weave(turns, self._chance)
+            self._weave(turns, self._chance, meanwhile)
         hung = [turn.job for turn in turns if isinstance(turn.raised, Hung)]
         for job in hung:
             self._overdue.append((self.world.at_s + job.deadline_s, job))
         if hung:
             longest_s = max(job.deadline_s for job in hung)
-            self.world.pass_time(longest_s + 1.0 if patience_s is None else min(longest_s + 1.0, patience_s))
+            self._wait(longest_s + 1.0 if patience_s is None else min(longest_s + 1.0, patience_s), meanwhile)
             self._expire()
+
+    def _queue(self, turns: list[_Turn], meanwhile: Callable[[], bool]) -> None:
+        for turn in turns:
+            before, self._alone = self._alone, turn.job
+            turn.job.started_s = self.world.at_s
+            self._do(turn)
+            self._alone = before
+            self._raise(turn)
+            if self._aside(meanwhile):
+                return
+
+    def _wait(self, seconds: float, meanwhile: Callable[[], bool]) -> None:
+        """Let the time of a hung job pass, in a few pieces."""
+        for _ in range(_PIECES):
+            self.world.pass_time(seconds / _PIECES)
+            if self._aside(meanwhile):
+                return
+
+    def _aside(self, meanwhile: Callable[[], bool]) -> bool:
+        before, self.is_aside = self.is_aside, True
+        job, self._alone = self._alone, None
+        try:
+            return meanwhile()
+        finally:
+            self.is_aside, self._alone = before, job
 
     def _expire(self) -> None:
         for due_s, job in self._overdue:
             job.overdue = job.overdue or self.world.at_s >= due_s
         self._overdue = [each for each in self._overdue if not each[1].overdue]
+
+    def nudge(self) -> None:
+        """Do nothing: `meanwhile` is called after each job, or call."""
+
+    def take_turn(self, job: Job) -> None:
+        """Let it have its turn at once."""
+        job.has_turn = True
+
+    def end_turn(self, job: Job) -> None:
+        """Let it be over."""
+        job.has_turn = False
 
     def stop(self) -> None:
         """See Crew; a simulated program is killed, never told to stop."""
@@ -95,24 +135,34 @@ class SimulatedCrew:
 
     # --- side by side ------------------------------------------------------------------------------------------------
 
-    def _weave(self, turns: list[_Turn], chance: Random) -> None:
-        self._dying, self._turns = None, turns
-        for turn in turns:
-            turn.thread = Thread(target=self._work, args=(turn,), daemon=True)
-            turn.thread.start()
-        waiting = list(turns)
-        while waiting:
-            self._give(chance.choice(waiting))
-            waiting = [each for each in waiting if not each.ended]
-            if self._is_dying():
-                for each in waiting:
-                    self._give(each)
-                waiting = []
-        for turn in turns:
+    def _weave(self, turns: list[_Turn], chance: Random, meanwhile: Callable[[], bool]) -> None:
+        self._dying, self._turns, self._weaves = None, [], True
+        self._join_in(turns)
+        try:
+            while waiting := [each for each in self._turns if not each.ended]:
+                self._aside(meanwhile)
+                waiting = [each for each in self._turns if not each.ended]
+                self._give(chance.choice(waiting))
+                if self._is_dying():
+                    break
+        except (Killed, Violated) as raised:
+            self._dying = raised
+        for turn in self._turns:
+            if not turn.ended:
+                self._give(turn)
+        for turn in self._turns:
             assert turn.thread is not None
             turn.thread.join()
-        self._turns = []
+        self._turns, self._weaves = [], False
         self._raise_dying()
+
+    def _join_in(self, turns: list[_Turn]) -> None:
+        """Let jobs be begun beside those that are."""
+        for turn in turns:
+            turn.job.started_s = self.world.at_s
+            self._turns.append(turn)
+            turn.thread = Thread(target=self._work, args=(turn,), daemon=True)
+            turn.thread.start()
 
     def _raise_dying(self) -> None:
         if self._dying is not None:
@@ -194,6 +244,20 @@ class Program:
         self.court.ends(self.name)
         return report
 
+    def answer(self) -> Report | None:
+        """Run a targeted pass over what hints point at, if anything is due. Being killed ends the program."""
+        assert self.reconciler is not None
+        self.busy = self.crew.is_aside = True
+        try:
+            report = self.reconciler.answer()
+        except Killed:
+            self.die()
+            return None
+        finally:
+            self.busy = self.crew.is_aside = False
+        self.court.ends(self.name, is_whole=False)
+        return report
+
     def die(self) -> None:
         """Be gone: locks are free, what was only in this process is lost."""
         self.world.tell("{} is killed", self.name)
@@ -211,7 +275,7 @@ class Program:
         if self.mischiefs:
             self.dice.mischief(self.mischiefs)
         job = self.crew.job
-        self.court.notes(self.name).reader = job.name if job is not None else ""
+        self.court.notes(self.name).reader = job.name if job is not None else ASIDE if self.crew.is_aside else ""
 
     def read_fails(self, fates: Sequence[Fate], what: str) -> bool:
         """Draw whether a read fails."""

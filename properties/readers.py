@@ -11,10 +11,11 @@ from time import process_time
 
 from gordon_core.document import DocumentFaults, read_plan, read_snapshot, write_plan, write_snapshot
 from gordon_core.forecast import MOST_STEPS, forecast
-from gordon_core.grants import applied, missing
+from gordon_core.grants import missing
 from gordon_core.planner import plan
 from gordon_core.sentences import record, remedy
 from gordon_core.snapshot import Snapshot
+from gordon_core.tuning import applied
 from gordon_shell.cli_common import printable
 from gordon_shell.codec import plain
 from gordon_shell.errors import DocumentError

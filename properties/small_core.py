@@ -17,6 +17,7 @@ from gordon_core.snapshot import Intent, Subject
 from properties import small_world as w
 from properties.small_rendering import (
     D_UNREAD,
+    HOLD,
     NOW_S,
     POLICY,
     RENDERINGS,
@@ -50,7 +51,8 @@ def decided(subject: Subject, clock: Clock) -> fx.Effect | None:
     effect = decide(subject, clock.boot_s).effect
     if effect is not None:
         return effect
-    return next((found for each in subject.superseded if (found := decide_superseded(each, subject).effect) is not None), None)
+    old = (decide_superseded(each, subject, clock.boot_s).effect for each in subject.superseded)
+    return next((each for each in old if each is not None), None)
 
 
 @frozen
@@ -113,7 +115,7 @@ class Asker:
             app="shop",
             service="web",
             seen=seen_d(state, rendering) if declared and not unread & D_UNREAD else Unread(SILENCE),
-            declared=declared_by(rendering, state[w.RECORD], published=self.world.published) if declared else None,
+            declared=declared_by(self.world, rendering, state[w.RECORD]) if declared else None,
             intent=Intent.RUNNING if state[w.INTENT] else Intent.STOPPED,
             route=UNREAD_ROUTE if unread & ROUTER_UNREAD else route(rendering, state[w.ROUTE]),
             memory=memory_of(self.numbered.memories[state[w.MEMORY]], rendering, state[w.STARTED]),
@@ -123,6 +125,7 @@ class Asker:
             results=self._results(state, rendering),
             superseded=superseded(state, unread, rendering),
             orphans=("o",) if state[w.ORPHAN] else (),
+            hold=HOLD if state[w.HELD] else None,
         )
 
     def _results(self, state: State, rendering: Rendering) -> tuple[fx.Result, ...]:

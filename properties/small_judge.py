@@ -14,7 +14,7 @@ from properties.small_rendering import D_UNREAD, ROUTER_UNREAD, S_UNREAD
 from properties.small_world import Entry, Numbered, State, World
 
 _ALIVE = (w.RUNNING, w.PAUSED, w.RESTARTING, w.UNKNOWN)
-_DOWN = (w.CREATED, w.EXITED)
+_DOWN = w.DOWN
 _UNHEALTHY = (w.SICK_NEW, w.SICK_COUNTED, w.SICK_SILENT)
 _WELL = (w.NO_CHECK, w.HEALTHY)
 
@@ -122,6 +122,11 @@ class Case:
         routed = not self.world.published or (self.sees_route and self.at(w.ROUTE) == self.at(w.PORT) != 0)
         return self.verified and routed and self.at(w.HEALTH) in _WELL and not self.unproven
 
+    @property
+    def done(self) -> bool:
+        """D was read, and is done."""
+        return self.sees_d and w.is_done(self.world, self.state, self.before)
+
     def tried(self, *kinds: int) -> tuple[Entry, ...]:
         """Return what was tried of some kinds in this pass."""
         return tuple(each for each in self.log if each[0] in kinds)
@@ -139,6 +144,9 @@ _GRANTED: Rule = ("grants: the host grants what it uses", lambda c: not c.at(w.U
 _ONCE: Rule = ("one start or restart a pass", lambda c: not c.tried(w.START, w.RESTART))
 _PROVEN: Rule = ("P3 no withdrawal is unproven", lambda c: not c.unproven)
 _CLEAR: Rule = ("P2 what routes to D is provably withdrawn", lambda c: c.clear_of_d)
+_FREE: Rule = ("T1 nobody holds it", lambda c: not c.at(w.HELD))
+_WANTS_MORE: Rule = ("T2 it is not done", lambda c: not c.done)
+_MAY_RESTART: Rule = ("T3 it is restarted for its health, where its policy says so", lambda c: not (c.sick and c.world.sidelines))
 _ON_RECORD: Rule = ("writes before effects: the attempt is on record", lambda c: c.memory[w.ATTEMPT] == w.CURRENT)
 
 
@@ -180,7 +188,7 @@ def _charges_once(c: Case) -> bool:
 
 def _may_drop(c: Case) -> bool:
     window = c.memory[w.WINDOW_OF] == w.CURRENT and c.memory[w.RIPE] and not c.memory[w.GAPPED]
-    return (not c.at(w.INTENT) and c.down) or bool(window and c.stable)
+    return c.done or (not c.at(w.INTENT) and c.down) or bool(window and c.stable)
 
 
 def _claims_are_free(c: Case, place: int) -> bool:
@@ -204,6 +212,8 @@ def _s_is_clear(c: Case) -> bool:
 def _successor_serves(c: Case) -> bool:
     if not (c.at(w.DECLARED) and c.at(w.INTENT)):
         return True
+    if c.done and not c.world.published:
+        return True
     routed = not c.world.published or (c.sees_route and c.at(w.ROUTE) == c.at(w.PORT))
     return c.verified and routed and c.at(w.HEALTH) not in _UNHEALTHY
 
@@ -214,7 +224,9 @@ _OLD_RULES: tuple[Rule, ...] = (
     ("P7 S was read, and ACTIVE does not name it", lambda c: not c.unread & S_UNREAD and c.at(w.S_MARK) == w.MARKED),
 )
 _SERVING_RULES: tuple[Rule, ...] = (_READ, _WANTED, _PROVEN, _RUNNING, _ANSWERED, _WELL_NOW)
-_ATTEMPT_RULES: tuple[Rule, ...] = (_READ, _WANTED, _PROVEN, _OPEN, _GRANTED, _ONCE, _CLEAR)
+_ATTEMPT_RULES: tuple[Rule, ...] = (
+    _READ, _WANTED, _PROVEN, _OPEN, _GRANTED, _ONCE, _CLEAR, _FREE, _WANTS_MORE, _MAY_RESTART,
+)  # fmt: skip
 
 RULES: dict[int, tuple[Rule, ...]] = {
     0: (),
@@ -233,11 +245,18 @@ RULES: dict[int, tuple[Rule, ...]] = {
     w.RESTART: (*_ATTEMPT_RULES, _ON_RECORD, ("it is sick", lambda c: c.sick)),
     w.STOP: (
         _READ,
+        _FREE,
         ("P6 it is to be stopped", lambda c: bool(c.at(w.DECLARED)) and not c.at(w.INTENT)),
         ("it lives", lambda c: c.at(w.STATUS) in _ALIVE),
         ("P2 withdrawn, or that was tried in vain", _may_stop_although_routed),
     ),
-    w.RECORD_FAILURE: (_READ, _WANTED, ("B7 the workload itself failed", _may_charge), ("B3 charged once", _charges_once)),
+    w.RECORD_FAILURE: (
+        _READ,
+        _WANTED,
+        _WANTS_MORE,
+        ("B7 the workload itself failed", _may_charge),
+        ("B3 charged once", _charges_once),
+    ),
     w.PERSIST: _SERVING_RULES,
     w.RECORD_VERIFIED: (*_SERVING_RULES, ("P4 its binds are on record", lambda c: c.at(w.RECORD) == c.asked[1])),
     w.DROP_HISTORY: (("B4 five continuous stable minutes are over, or it was stopped", _may_drop),),
@@ -248,8 +267,8 @@ RULES: dict[int, tuple[Rule, ...]] = {
     ),
     w.FORGET: (_READ, ("it is gone", lambda c: c.at(w.STATUS) == w.GONE)),
     w.FORGET_ORPHAN: (("there is an orphan", lambda c: bool(c.at(w.ORPHAN))),),
-    w.RETIRE: (*_OLD_RULES, ("S lives", lambda c: c.at(w.S_STATUS) in _ALIVE)),
-    w.REMOVE: (*_OLD_RULES, ("S was seen stopped", lambda c: c.at(w.S_STATUS) == w.EXITED)),
+    w.RETIRE: (*_OLD_RULES, _FREE, ("S lives", lambda c: c.at(w.S_STATUS) in _ALIVE)),
+    w.REMOVE: (*_OLD_RULES, _FREE, ("S was seen stopped", lambda c: c.at(w.S_STATUS) == w.EXITED)),
     w.RELEASE_CLAIMS: (
         *_OLD_RULES,
         ("S is gone", lambda c: c.at(w.S_STATUS) == w.GONE),
@@ -296,6 +315,8 @@ def _look_faults(c: Case) -> list[str]:
     counts = c.sees_running and c.at(w.HEALTH) == w.SICK_NEW
     proof = c.sees_route and not c.at(w.ROUTE)
     window_is_sound = not after[w.WINDOW_OF] or (after[w.WINDOW_OF] == w.CURRENT and c.stable and w.has_history(after))
+    stopping = bool(c.at(w.DECLARED)) and not c.at(w.INTENT)
+    again = before[w.AGAIN] or (c.world.done and c.down) if stopping else before[w.AGAIN] and not c.sees_running
     unbroken = before[w.WINDOW_OF] == w.CURRENT and before[w.RIPE] and not before[w.GAPPED]
     faults = {
         "B4: a look changes charges, attempt or verification": any(before[each] != after[each] for each in kept),
@@ -306,6 +327,7 @@ def _look_faults(c: Case) -> list[str]:
         "rule 14: the stable window grows at an unstable look": not window_is_sound,
         "rule 14: the window is over too early": bool(after[w.RIPE]) and not unbroken,
         "rule 14: a gap was kept": bool(after[w.GAPPED]),
+        "T2: that it is to be started again": bool(after[w.AGAIN]) != bool(again),
         "B5: a look makes a history where there was no trouble": w.has_history(after)
         and not w.has_history(before)
         and not struck,
@@ -344,5 +366,5 @@ def _expected(before: State, asked: Asked, outcome: int, *, started: bool) -> St
     if kind == w.RECORD_VERIFIED:
         return w.puts(before, (w.VERIFIED, w.CURRENT), (w.AT, cause), (w.OUTDATED, 0))
     if kind == w.DROP_HISTORY:
-        return w.puts(w.BLANK_MEMORY, *((each, before[each]) for each in (w.CHARGE, w.VERIFIED, w.AT, w.OUTDATED)))
+        return w.puts(w.BLANK_MEMORY, *((each, before[each]) for each in (w.CHARGE, w.VERIFIED, w.AT, w.OUTDATED, w.AGAIN)))
     return w.BLANK_MEMORY if kind == w.FORGET else before

@@ -13,7 +13,7 @@ from properties.small_world import Edge, State, ended_pass, put, puts
 
 _ALIVE = (w.RUNNING, w.PAUSED, w.RESTARTING, w.UNKNOWN)
 _FROZEN = (w.PAUSED, w.UNKNOWN)
-_SUPERSEDABLE = (w.GONE, w.RUNNING, w.PAUSED, w.REMOVING, w.EXITED)
+_SUPERSEDABLE = (w.GONE, w.RUNNING, w.PAUSED, w.REMOVING, w.EXITED, w.ENDED_WELL)
 _LATER_HEALTH = (w.HEALTHY, w.SICK_NEW, w.SICK_SILENT, w.HEALTH_UNREAD)
 _NAMES_ITS_GENERATION = frozenset(range(w.WITHDRAW + 1, w.RETIRE)) - {w.FORGET, w.FORGET_ORPHAN}
 _NO_D = tuple((each, 0) for each in (w.STATUS, w.STARTED, w.PORT, w.HEALTH, w.CHARGED, w.RECORD, w.INHIBITED, w.UNGRANTED))
@@ -27,7 +27,7 @@ class Moves(Passes):
         """Return where every history begins: settled, and created but never started."""
         numbered, world = self.asker.numbered, self.world
         verified = numbered.memory(puts(w.BLANK_MEMORY, (w.VERIFIED, w.CURRENT), (w.AT, 1)))
-        created = puts((0,) * 25, (w.DECLARED, 1), (w.STATUS, w.CREATED), (w.INTENT, 1))
+        created = puts((0,) * w.FIELDS, (w.DECLARED, 1), (w.STATUS, w.CREATED), (w.INTENT, 1))
         settled = puts(
             created,
             (w.STATUS, w.RUNNING),
@@ -74,6 +74,8 @@ class Moves(Passes):
         """Yield how a world in which nothing is called for comes to rest, the first thing first."""
         if state[w.LATE]:
             yield "the late command is lost", put(state, w.LATE, 0)
+        if state[w.HELD]:
+            yield "the hold is over", put(state, w.HELD, 0)
         if self._remembers(state, w.CLOSED):
             yield from self._time(state)
         if state[w.STATUS] == w.RESTARTING:
@@ -95,6 +97,8 @@ class Moves(Passes):
         return self.asker.numbered.memories[state[w.MEMORY]][place]
 
     def _time(self, state: State) -> Iterator[Edge]:
+        if state[w.HELD]:
+            yield "the hold is over", put(state, w.HELD, 0)
         held = [self.asker.numbered.memories[state[each]] for each in (w.MEMORY, w.DISK)]
         if any(each[w.CLOSED] for each in held):
             yield "the wait is over", self.in_memory(state, "open", lambda memory: put(memory, w.CLOSED, 0))
@@ -119,11 +123,11 @@ class Moves(Passes):
     def _lands(self, state: State, kind: int, port: int) -> Iterator[Edge]:
         words, status = f"the late {w.EFFECT_NAMES[kind]} takes effect", state[w.STATUS]
         if kind in (w.START, w.RESTART):
-            if status in (w.CREATED, w.EXITED) or (kind == w.RESTART and status == w.RUNNING):
+            if status in w.DOWN or (kind == w.RESTART and status == w.RUNNING):
                 yield from ((f"{words} at port {each}", self.fresh(state, each)) for each in self.free_ports(state))
         elif kind == w.STOP:
             if status in _ALIVE:
-                yield words, self.ended(state)
+                yield from ((f"{words}{how}", after) for how, after in self.stopped(state))
         elif kind in (w.RETIRE, w.REMOVE):
             if state[w.S_MARK] == w.MARKED and state[w.S_STATUS] != w.GONE:
                 yield words, self._changed(state, (kind, port, 0))
@@ -137,8 +141,8 @@ class Moves(Passes):
             return
         status = state[w.STATUS]
         if status in _ALIVE:
-            yield "D ends", self.ended(state)
-        if self.world.hands and status in (w.RUNNING, w.EXITED, w.RESTARTING):
+            yield from ((f"D ends{how}", after) for how, after in self.stopped(state))
+        if self.world.hands and status in (w.RUNNING, w.EXITED, w.ENDED_WELL, w.RESTARTING):
             for port in self.free_ports(state):
                 yield f"D is started behind our back, at port {port}", self.fresh(state, port)
         if status != w.GONE:
@@ -167,7 +171,7 @@ class Moves(Passes):
             yield "D ends, and its engine will restart it", self.ended(state, w.RESTARTING)
         if status in _FROZEN:
             yield "D runs on", put(state, w.STATUS, w.RUNNING)
-        if status in (*_ALIVE, w.EXITED, w.CREATED):
+        if status in (*_ALIVE, *w.DOWN):
             yield "D is being removed", self.ended(state, w.REMOVING)
 
     def _superseded(self, state: State) -> Iterator[Edge]:
@@ -203,7 +207,7 @@ class Moves(Passes):
 
     def _restarted(self, state: State) -> Iterator[Edge]:
         """Yield how a deploy tool, which has the lock, restarts D and records the execution that it verified."""
-        if state[w.STATUS] not in (w.RUNNING, w.EXITED):
+        if state[w.STATUS] not in (w.RUNNING, w.EXITED, w.ENDED_WELL):
             return
         for port in self.free_ports(state)[:-1]:
             new = self.fresh(state, port)
@@ -224,12 +228,16 @@ class Moves(Passes):
         return puts(state, *changes)
 
     def _operator(self, state: State) -> Iterator[Edge]:
+        if self.world.holds and not state[w.LOG] and not state[w.HELD]:
+            yield "somebody holds it", put(state, w.HELD, 1)
         if not self.world.operator or state[w.LOG]:
             return
         yield "the operator stops or starts the app", put(state, w.INTENT, 1 - state[w.INTENT])
         if state[w.DECLARED]:
             yield "the operator inhibits or allows it", put(state, w.INHIBITED, 1 - state[w.INHIBITED])
             kept = self.in_memory(state, "retry", _without_history)
+            if self.world.done:  # without that, it decides nothing whether it is to be started again
+                kept = self.in_memory(kept, "again", lambda memory: put(memory, w.AGAIN, 1))
             health = w.SICK_NEW if state[w.HEALTH] == w.SICK_COUNTED else state[w.HEALTH]
             yield "the operator forgets its history", puts(kept, (w.CHARGED, 0), (w.HEALTH, health))
 
@@ -262,7 +270,8 @@ class Moves(Passes):
         memory = numbered.memories[state[w.MEMORY]]
         if state[w.DECLARED]:
             verified = min(memory[w.VERIFIED], w.STALE)
-            old = [(w.S_MARK, w.MARKED), (w.S_STATUS, state[w.STATUS]), (w.S_PORT, state[w.PORT])]
+            status = w.EXITED if state[w.STATUS] == w.ENDED_WELL else state[w.STATUS]
+            old = [(w.S_MARK, w.MARKED), (w.S_STATUS, status), (w.S_PORT, state[w.PORT])]
             old += [(w.S_BINDS, state[w.RECORD]), (w.S_VERIFIED, verified), (w.S_AT, memory[w.AT])]
             state = puts(state, *old)
         for port in [each for each in (1, 2) if each != state[w.S_PORT]]:

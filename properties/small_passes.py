@@ -170,12 +170,12 @@ class Passes:
             for wrote, told in self._told(state, asked, w.REFUSED):
                 yield f"refused{wrote}", told
                 if kind == w.RESTART:
-                    yield f"refused{wrote}, but it was stopped", self.ended(told)
+                    yield from ((f"refused{wrote}, but it was stopped{how}", after) for how, after in self.stopped(told))
         for wrote, told in self._told(state, asked, w.FAULT):
             yield f"failed{wrote}, without effect", told
             yield from ((f"no answer{wrote}, but it took effect{how}", after) for how, after in self._effects(told, asked))
             if kind == w.RESTART:
-                yield f"no answer{wrote}, but it was stopped", self.ended(told)
+                yield from ((f"no answer{wrote}, but it was stopped{how}", after) for how, after in self.stopped(told))
             if self.world.late and not told[w.LATE]:
                 yield f"no answer{wrote}, and it is still under way", put(told, w.LATE, kind << 2 | asked[1])
         for how, after in self._effects(state, asked):
@@ -186,13 +186,13 @@ class Passes:
         if asked[0] in (w.START, w.RESTART):
             for port in self.free_ports(state):
                 yield f" at port {port}", self.fresh(state, port)
+        elif asked[0] == w.STOP:
+            yield from self.stopped(state)
         else:
             yield "", self._changed(state, asked)
 
     def _changed(self, state: State, asked: Asked) -> State:
         kind, at, _ = asked
-        if kind == w.STOP:
-            return self.ended(state)
         if kind == w.DROP_MARKER:
             return puts(state, *_NO_S)
         changes: dict[int, tuple[tuple[int, int], ...]] = {
@@ -240,6 +240,12 @@ class Passes:
     def ended(self, state: State, status: int = w.EXITED) -> State:
         """Return the state in which the execution of D is over."""
         return puts(self.with_health(state, w.NO_CHECK), (w.STATUS, status), (w.PORT, 0))
+
+    def stopped(self, state: State) -> Iterator[tuple[str, State]]:
+        """Yield how the execution of D can end."""
+        yield "", self.ended(state)
+        if self.world.done:
+            yield " with exit code 0", self.ended(state, w.ENDED_WELL)
 
     def in_memory(self, state: State, name: str, change: Callable[[State], State]) -> State:
         """Return the state after the same change of what is held and of what is on disk."""

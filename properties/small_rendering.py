@@ -7,7 +7,7 @@ fault and no answer) has another name in each rendering.
 from collections.abc import Callable
 from functools import cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from gordon_core import effects as fx
 from gordon_core.memory import Attempt, Memory, Strikes, Verified, Window
@@ -15,6 +15,7 @@ from gordon_core.observation import (
     Bind,
     Binds,
     Container,
+    Exit,
     Gone,
     Health,
     HealthStatus,
@@ -27,10 +28,10 @@ from gordon_core.observation import (
     Status,
     Unread,
 )
-from gordon_core.policy import Policy
-from gordon_core.snapshot import Declared, Superseded
+from gordon_core.policy import Policy, WhenUnhealthy
+from gordon_core.snapshot import Declared, Hold, Superseded
 from properties import small_world as w
-from properties.small_world import State
+from properties.small_world import State, World
 
 D_UNREAD, ROUTER_UNREAD, S_UNREAD = 1, 2, 4
 """What a look could not read, as bits."""
@@ -40,6 +41,7 @@ NOW_S = 100_000.0
 REVISION = 5
 SILENCE = "no answer"
 _WEB = Port(80)
+HOLD = Hold(NOW_S + 60.0, NOW_S + 60.0, "boot", "alice", "migration")
 
 
 @frozen(eq=False)
@@ -112,7 +114,8 @@ def _container(  # noqa: PLR0913, PLR0917 - what a container is, and the key of 
     if status == w.GONE:
         return Gone()
     ports = (PortBinding(_WEB, "127.0.0.1", rendering.ports[port]),) if port else ()
-    return Container(name, _STATUSES.get(status, rendering.down), start, _HEALTHS[health], ports)
+    end = {w.EXITED: Exit(1), w.ENDED_WELL: Exit(finished_at="then")}.get(status)
+    return Container(name, _STATUSES.get(status, rendering.down), start, _HEALTHS[health], ports, end)
 
 
 def seen_d(state: State, rendering: Rendering) -> Seen:
@@ -136,9 +139,11 @@ def superseded(state: State, unread: int, rendering: Rendering) -> tuple[Superse
 
 
 @cache
-def declared_by(rendering: Rendering, record: int, *, published: bool) -> Declared:
+def declared_by(world: World, rendering: Rendering, record: int) -> Declared:
     """Return what ACTIVE says."""
-    return Declared("d", REVISION, (_WEB,), rendering.binds(record), published=published, policy=POLICY)
+    unhealthy = WhenUnhealthy.WITHDRAW if world.sidelines else WhenUnhealthy.RESTART
+    policy = evolve(POLICY, exit_0_is_done=world.done, unhealthy=unhealthy)
+    return Declared("d", REVISION, (_WEB,), rendering.binds(record), published=world.published, policy=policy)
 
 
 @cache
@@ -154,7 +159,7 @@ UNREAD_ROUTE = RouteUnread(SILENCE)
 def memory_of(memory: State, rendering: Rendering, started: int) -> Memory:
     """Return a memory; those that only differ in times that decide nothing are one."""
     name = namer(started, rendering)
-    failures, closed, charge, attempt, of, count, now, window, ripe, gapped, verified, at, outdated = memory
+    failures, closed, charge, attempt, of, count, now, window, ripe, gapped, verified, at, outdated, again = memory
     looked_s = NOW_S - (200.0 if gapped else 1.0)
     return Memory(
         failures=failures,
@@ -165,6 +170,7 @@ def memory_of(memory: State, rendering: Rendering, started: int) -> Memory:
         window=Window(name(window, 3), looked_s - (400.0 if ripe else 1.0), looked_s) if window else None,
         verified=Verified(name(verified, 4), rendering.binds(at), REVISION - outdated) if verified else None,
         boot_id="boot" if failures or attempt or of else "",
+        again=bool(again),
     )
 
 
@@ -189,4 +195,5 @@ def remembered(memory: Memory, rendering: Rendering, *, started: bool) -> State:
         0 if verified is None else of(verified.started_at),
         0 if verified is None else rendering.port(verified.binds),
         0 if verified is None else int(verified.revision != REVISION),
+        int(memory.again),
     )

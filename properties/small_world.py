@@ -15,11 +15,16 @@ Edge = tuple[str, State]
 
 # The fields of a state. A look sees those before DISK; the rest is behind it.
 DECLARED, STATUS, STARTED, PORT, HEALTH, CHARGED, RECORD, MEMORY, UNPROVEN, ROUTE = range(10)
-INTENT, INHIBITED, UNGRANTED, ORPHAN, S_MARK, S_STATUS, S_PORT, S_BINDS, S_VERIFIED, S_AT, LOG = range(10, 21)
-DISK, UNPROVEN_ON_DISK, LATE, MEDDLED = range(21, 25)
+INTENT, INHIBITED, UNGRANTED, ORPHAN, S_MARK, S_STATUS, S_PORT, S_BINDS, S_VERIFIED, S_AT, HELD, LOG = range(10, 22)
+DISK, UNPROVEN_ON_DISK, LATE, MEDDLED = range(22, 26)
+FIELDS = 26
 
-GONE, CREATED, RUNNING, PAUSED, RESTARTING, REMOVING, EXITED, UNKNOWN = range(8)
-STATUS_NAMES = ("gone", "created", "running", "paused", "restarting", "removing", "exited", "of unknown status")
+GONE, CREATED, RUNNING, PAUSED, RESTARTING, REMOVING, EXITED, UNKNOWN, ENDED_WELL = range(9)
+STATUS_NAMES = (
+    "gone", "created", "running", "paused", "restarting", "removing", "exited", "of unknown status", "exited with code 0",
+)  # fmt: skip
+DOWN = (CREATED, EXITED, ENDED_WELL)
+"""What of D is down; of S nobody asks how it ended."""
 NO_CHECK, STARTING, HEALTHY, SICK_NEW, SICK_COUNTED, SICK_SILENT, HEALTH_UNREAD = range(7)
 HEALTH_NAMES = (
     "no check",
@@ -37,7 +42,8 @@ UNMARKED, MARKED, SELF = range(3)
 
 # The fields of a memory. An open budget and none are the same; more failures than MOST_FAILURES wait as long as that many.
 FAILURES, CLOSED, CHARGE, ATTEMPT, STRIKES_OF, STRIKES, STRUCK_NOW, WINDOW_OF, RIPE, GAPPED, VERIFIED, AT, OUTDATED = range(13)
-BLANK_MEMORY = (0,) * 13
+AGAIN = 13
+BLANK_MEMORY = (0,) * 14
 MOST_FAILURES, FREE_FAILURES, THRESHOLD = 4, 3, 2
 
 WITHDRAW, PUBLISH, PROBE, START, RESTART, STOP, AWAIT, RECORD_ATTEMPT, RECORD_FAILURE, PERSIST = range(1, 11)
@@ -64,7 +70,8 @@ class World:
 
     In the middle of a pass the world may move `meddling` times; between passes, and in what becomes of looks and of
     commands, without a bound. `hands`: routes are changed by hand, and executions begin behind our back. `strays`: a
-    service leaves ACTIVE, or goes back to S. `blind`: looks may leave things unread.
+    service leaves ACTIVE, or goes back to S. `blind`: looks may leave things unread. `done`: exit code 0 is the end of D.
+    `sidelines`: D is only withdrawn while it is unhealthy. `holds`: somebody may hold the service.
     """
 
     name: str
@@ -80,6 +87,9 @@ class World:
     operator: bool = False
     strange: bool = False
     grants: bool = False
+    done: bool = False
+    sidelines: bool = False
+    holds: bool = False
 
 
 class Numbered:
@@ -145,7 +155,7 @@ class Numbered:
 
 
 _MIRROR = (0, 2, 1, 3)
-_FORMAT = struct.Struct("<7BI12BIIBBB")
+_FORMAT = struct.Struct("<7BI13BIIBBB")
 pack = _FORMAT.pack
 unpack = _FORMAT.unpack
 
@@ -217,6 +227,12 @@ def logged(log: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
     return tuple(sorted([*others, *same, entry], key=lambda each: 0 if each[0] in TRAFFIC else each[0]))
 
 
+def is_done(world: World, state: State, memory: State) -> bool:
+    """Tell whether D ended well, and nothing called for another start of it since."""
+    ended = world.done and bool(state[DECLARED]) and state[STATUS] == ENDED_WELL
+    return ended and not memory[AGAIN] and memory[ATTEMPT] != CURRENT
+
+
 def has_history(memory: State) -> bool:
     """Tell whether there is trouble on record."""
     return bool(memory[FAILURES] or memory[ATTEMPT] or memory[STRIKES_OF])
@@ -233,8 +249,13 @@ def in_words(state: State, numbered: Numbered) -> str:
         f"attempt {memory[ATTEMPT]}, charged {memory[CHARGE]}, strikes {memory[STRIKES]} of {memory[STRIKES_OF]}",
         f"verified {memory[VERIFIED]} at {memory[AT]}{' of an older revision' if memory[OUTDATED] else ''}",
     ]
-    flags = {DECLARED: ("not in ACTIVE", ""), INHIBITED: ("", "inhibited"), UNGRANTED: ("", "ungranted"), ORPHAN: ("", "orphan")}
+    flags = {
+        DECLARED: ("not in ACTIVE", ""), INHIBITED: ("", "inhibited"), UNGRANTED: ("", "ungranted"), ORPHAN: ("", "orphan"),
+        HELD: ("", "on hold"),
+    }  # fmt: skip
     words += [text for place, texts in flags.items() if (text := texts[state[place]])]
+    if memory[AGAIN]:
+        words.append("to be started again")
     if state[S_MARK]:
         old = f"verified {state[S_VERIFIED]} at {state[S_AT]}, claims {state[S_BINDS]}"
         words.append(

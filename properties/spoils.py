@@ -25,6 +25,7 @@ from gordon_core.observation import (
     Bind,
     Clock,
     Container,
+    Exit,
     Gone,
     Health,
     HealthStatus,
@@ -37,7 +38,8 @@ from gordon_core.observation import (
     Status,
     Unread,
 )
-from gordon_core.snapshot import Candidate, Intent, NamedAs, Snapshot, Subject, Superseded
+from gordon_core.policy import DEFAULT_POLICY, Policy, WhenUnhealthy
+from gordon_core.snapshot import Candidate, Hold, Intent, NamedAs, Snapshot, Subject, Superseded
 
 Spoil = Callable[[Subject, Random, Clock], Subject]
 _REFUSED = Refused("no", Fault.WORKLOAD)
@@ -110,6 +112,36 @@ def _wish(subject: Subject, chance: Random, _clock: Clock) -> Subject:
     return chance.choice(choices)
 
 
+def _tuned(subject: Subject, chance: Random, clock: Clock) -> Subject:
+    """Let somebody hold it, or let it have another policy; it may have ended well, or be sick."""
+    choices = [
+        lambda: evolve(
+            subject, hold=Hold(clock.boot_s + chance.choice([-5.0, 5.0, 500.0]), clock.wall_s, clock.boot_id, "al", "why")
+        ),
+        lambda: _ended(subject, evolve(DEFAULT_POLICY, exit_0_is_done=True), chance),
+        lambda: _sick(subject, evolve(DEFAULT_POLICY, unhealthy=WhenUnhealthy.WITHDRAW)),
+    ]
+    return chance.choice(choices)()
+
+
+def _ended(subject: Subject, policy: Policy, chance: Random) -> Subject:
+    seen, declared, start = subject.seen, subject.declared, _start(subject)
+    if not isinstance(seen, Container) or declared is None:
+        return subject
+    memories = (subject.memory, evolve(subject.memory, attempt=Attempt("before")), evolve(subject.memory, again=True))
+    ended = Container(seen.container_id, Status.EXITED, start or "s1", exit=Exit(finished_at="then"))
+    return evolve(subject, seen=ended, declared=evolve(declared, policy=policy), memory=chance.choice(memories))
+
+
+def _sick(subject: Subject, policy: Policy) -> Subject:
+    seen, declared = subject.seen, subject.declared
+    if not isinstance(seen, Container) or declared is None:
+        return subject
+    failed = Health(HealthStatus.UNHEALTHY, 2, (ProbeResult("r1", 1), ProbeResult("r2", 1)))
+    memory = evolve(subject.memory, strikes=Strikes(seen.started_at, 2, "r2"))
+    return evolve(subject, seen=evolve(seen, health=failed), declared=evolve(declared, policy=policy), memory=memory)
+
+
 def _memory(subject: Subject, chance: Random, clock: Clock) -> Subject:
     """Let there be trouble on record."""
     start, kept, now_s = _start(subject), subject.memory, clock.boot_s
@@ -175,7 +207,7 @@ def _left(subject: Subject, chance: Random, _clock: Clock) -> Subject:
 
 SPOILS: tuple[Spoil, ...] = (
     _seen, _health, _ports, _superseded, _route, _route, _wish, _wish, _memory, _memory, _results, _results, _seen, _left, _left,
-    _left,
+    _left, _tuned, _tuned, _tuned,
 )  # fmt: skip
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from gordon_core.effects import Fault, Generation, Outcome
+from gordon_core.grants import Overrides
 from gordon_core.memory import Memory
 from gordon_core.observation import Binds
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.errors import StoreError
 from gordon_shell.ports import Marker, Stored
 from properties.faults import READS, WRITES
-from properties.programs import Program
+from properties.programs import Killed, Program
 from properties.story import words_of
 
 _NO_STORE = "the state store cannot be read"
@@ -58,9 +59,12 @@ class StoreDoor:
         self._program.step(alone=True)
         key = ((app, service), container_id)
         self._court.saves(self._program.name, key, memory)
-        outcome = self._writes(
-            f"remember of {container_id}: {_brief(memory)}", lambda: self._disk.save_memory(app, service, container_id, memory)
-        )
+        what = f"remember of {container_id}: {_brief(memory)}"
+        try:
+            outcome = self._writes(what, lambda: self._disk.save_memory(app, service, container_id, memory))
+        except Killed:
+            self._court.left_behind(key, memory)
+            raise
         self._court.saved(self._program.name, key, memory, outcome)
         return outcome
 
@@ -112,6 +116,14 @@ class StoreDoor:
         del app, service
         self._court.condemn("P6", f"recovery allows {container_id}")
 
+    def set_hold(self, app: str, service: str, hold: Hold | None) -> Outcome:
+        """Condemn it."""
+        self._court.condemn("T1", f"recovery sets the hold of {app}/{service} to {hold}")
+
+    def set_tuning(self, app: str, service: str, tuning: Overrides) -> Outcome:
+        """Condemn it."""
+        self._court.condemn("T1", f"recovery tunes {app}/{service}: {tuning}")
+
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Condemn it."""
         del app, service
@@ -132,6 +144,8 @@ def _brief(memory: Memory) -> str:
         parts.append(f"{memory.strikes.count} strikes to {memory.strikes.result}")
     if memory.window is not None:
         parts.append(f"stable {memory.window.looked_s - memory.window.since_s:.1f} s as {memory.window.started_at}")
+    if memory.again:
+        parts.append("to be started again")
     if memory.verified is not None:
         parts.append(f"verified {memory.verified.started_at} of revision {memory.verified.revision}")
     return ", ".join(parts) or "nothing"

@@ -7,7 +7,8 @@ import pytest
 
 from gordon_core.stages import Stage
 from gordon_shell.sqlite_store import SqliteStore
-from properties.deploy_voyage import DeployFleet, DeployVoyage, deploy_course, failure_of
+from properties.deploy_fleet import DeployFleet
+from properties.deploy_voyage import DeployVoyage, deploy_course, failure_of
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 SEEDS = {"dev": 60, "ci": 150, "nightly": 100_000}
@@ -53,6 +54,11 @@ def test_deploys_publish_by_the_same_rules(deploys: DeployFleet, invariant: str)
 def test_what_must_not_overlap_never_does(deploys: DeployFleet) -> None:
     """F5 Of a service whose containers must not overlap, none is started while another was seen to run."""
     deploys.demand("F5", 30)
+
+
+def test_t1_what_is_on_hold_is_left_as_it_is(deploys: DeployFleet) -> None:
+    """T1 While somebody holds a service, no deploy of it starts, stops or removes a container, nor is one retired or cleared."""
+    deploys.demand("T1", 300)
 
 
 def test_deploys_have_no_fault_of_ours(deploys: DeployFleet) -> None:

@@ -7,9 +7,10 @@ from gordon_core.effects import Done, Effect, Outcome, RecordAttempt, RecordFail
 from gordon_core.folds import did, saw
 from gordon_core.observation import Clock
 from gordon_core.snapshot import Subject
-from properties.exhaustive import CALM, explore
+from properties.exhaustive import CALM, TUNED, explore
 from properties.small_core import Core, decided
 from properties.small_passes import BrokenError
+from properties.small_rendering import POLICY
 from properties.small_world import World
 
 
@@ -17,6 +18,13 @@ def test_every_state_of_the_calm_world_is_safe_and_comes_to_rest() -> None:
     """P1-P7, P10, B1-B5, B7, L1-L3, L5: in every reachable state of one service, with the core asked in three renderings."""
     size = explore(CALM, ways=3)
     assert size.states > 20_000
+    assert size.steps_to_rest <= 20
+
+
+def test_every_state_of_the_tuned_world_is_safe_and_comes_to_rest() -> None:
+    """T1-T3, and the others: of a service that may be held, done, or only withdrawn while it is unhealthy."""
+    size = explore(TUNED)
+    assert size.states > 50_000
     assert size.steps_to_rest <= 20
 
 
@@ -63,8 +71,25 @@ def _keeping_the_window(subject: Subject, clock: Clock) -> Subject:
     return evolve(after, memory=evolve(after.memory, window=evolve(latter, since_s=former.since_s)))
 
 
+def _holding_nothing(subject: Subject, clock: Clock) -> Effect | None:
+    return decided(evolve(subject, hold=None), clock)
+
+
+def _with_the_default_policy(subject: Subject, clock: Clock) -> Effect | None:
+    declared = subject.declared
+    plain = evolve(declared, policy=POLICY) if declared is not None else None
+    return decided(evolve(subject, declared=plain), clock)
+
+
+def _forgetting_what_is_wanted_again(subject: Subject, clock: Clock) -> Subject:
+    after = saw(subject, clock)
+    return evolve(after, memory=evolve(after.memory, again=False))
+
+
 _DONE = Done()
 CHECKED = World("checked", meddling=0, check=True)
+DONE = World("done", meddling=0, done=True, operator=True, blind=False)
+SIDELINED = World("sidelined", meddling=0, sidelines=True, check=True, hands=False)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +104,12 @@ CHECKED = World("checked", meddling=0, check=True)
         pytest.param(Core(saw=_striking_at_every_look), CHECKED, "B3: more than one strike a look", id="a strike a look"),
         pytest.param(
             Core(saw=_keeping_the_window), CALM, "rule 14: the window is over too early", id="a window across executions"
+        ),
+        pytest.param(Core(_holding_nothing), TUNED, "T1 nobody holds it", id="a hold is ignored"),
+        pytest.param(Core(_with_the_default_policy), DONE, "T2 it is not done", id="what is done goes on"),
+        pytest.param(Core(_with_the_default_policy), SIDELINED, "T3 it is restarted", id="a restart, not a withdrawal"),
+        pytest.param(
+            Core(saw=_forgetting_what_is_wanted_again), DONE, "T2: that it is to be started again", id="a retry is lost"
         ),
     ],
 )

@@ -195,7 +195,7 @@ def _commands(directory: Path) -> list[tuple[list[str], bytes]]:
         calls.append((["plan_cli", *form, "-"], snapshot if number % 2 else spoiled(snapshot, random)))
         state = written(damaged(random.choice(STATES), random, 1), random)
         calls.append((["shell_cli", "import", "--state", str(directory / f"{number}.db"), "-"], state))
-    return calls
+    return [*calls, (["plan_cli", "-"], written(random.choice(SNAPSHOTS), random))]
 
 
 def test_the_commands_end_with_0_or_65_and_never_a_traceback(tmp_path: Path) -> None:

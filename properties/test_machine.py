@@ -57,7 +57,7 @@ class Machine(RuleBasedStateMachine):
     @initialize(natures=st.lists(st.sampled_from(Nature), min_size=1, max_size=3), seed=st.integers(0, 5), second=st.booleans())
     def begin(self, natures: list[Nature], seed: int, *, second: bool) -> None:
         """Adopt services of these natures."""
-        voyage = Voyage(Course(seed, weather=Weather(0.0, 0.0), has_second=second, services=SERVICES[: len(natures)]))
+        voyage = Voyage(Course(seed, weather=Weather(0.0, 0.0), has_second=second, services=SERVICES[: len(natures)], hints=True))
         self.script = voyage.dice = Script(seed, Weather(0.0, 0.0))
         for program in (voyage.program, voyage.mischiefs.beside):
             if program is not None:
@@ -85,6 +85,23 @@ class Machine(RuleBasedStateMachine):
         assert self.voyage is not None
         try:
             getattr(self.voyage.mischiefs, name)(Random(seed))
+        except Violated as violated:
+            raise self._told(violated) from None
+
+    @precondition(lambda self: self.voyage is not None and self.voyage.program.alive)
+    @rule(which=st.integers(0, 10), whole=st.booleans())
+    def hear(self, which: int, *, whole: bool) -> None:
+        """The program hears of a container, and makes a targeted pass at once."""
+        assert self.voyage is not None
+        reconciler, names = self.voyage.program.reconciler, sorted(self.voyage.world.boxes)
+        assert reconciler is not None
+        if names:
+            reconciler.hints.put(names[which % len(names)])
+        if whole:
+            reconciler.hints.ask_whole()
+        self.script.called = 0
+        try:
+            self.voyage.program.answer()
         except Violated as violated:
             raise self._told(violated) from None
 

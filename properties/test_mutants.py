@@ -7,7 +7,7 @@ import pytest
 import gordon_core
 from properties import deploy_mutants
 from properties.broken import Mutant, tried
-from properties.mutants import BUDGET, LIVENESS, MUTANTS, PUBLICATION
+from properties.mutants import BUDGET, LIVENESS, MUTANTS, PUBLICATION, TUNED
 
 CORE = Path(gordon_core.__file__).parent
 
@@ -33,7 +33,8 @@ def test_there_are_more_than_twenty_against_all_parts_of_the_proof() -> None:
     assert {each.invariant for each in PUBLICATION} == {"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P9", "P10"}
     assert {each.invariant for each in BUDGET} == {"B1", "B2", "B3", "B4", "B5", "B7", "F1", "F2", "F3"}
     assert {each.invariant for each in LIVENESS} == {"L1", "L2", "L3", "L4", "L5"}
-    assert {"C1", "C2", "C3"} <= {each.invariant for each in deploy_mutants.MUTANTS}
+    assert {each.invariant for each in TUNED} == {"T1", "T2", "T3", "L1"}
+    assert {"C1", "C2", "C3", "T1"} <= {each.invariant for each in deploy_mutants.MUTANTS}
 
 
 def test_a_mutant_of_another_core_is_refused() -> None:

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 from gordon_core.effects import Fault, Outcome, Refused, Unknown
 from gordon_core.observation import Bind
 from gordon_core.policy import Policy
-from gordon_shell.crew import Job
+from gordon_shell.crew import Job, never
 from gordon_shell.errors import StoreError
 from gordon_shell.ports import Marker, Service
 from gordon_shell.reconciler import Reconciler, Report
@@ -34,6 +34,7 @@ _EVENTS = (
     "engine_is_away", "proxy_forgets", "proxy_by_hand", "proxy_by_hand", "step_wall", "suspend", "health_lies", "health_freezes",
     "deploy", "deploy", "deploy", "deploy", "remove", "intend", "intend", "inhibit", "allow", "retry", "stranger", "finish",
 )  # fmt: skip
+_TUNINGS = ("hold", "hold", "release", "tune", "retry", "intend")
 _READS = ("the router", "the engine's list", "the state store", "web-1", "api-1", "shop/web in")
 _TOUCHES = ("start", "restart", "stop", "withdraw", "publish", "persist", "remove")
 _FATES = tuple(each for each in COMMANDS if each is not Fate.HANGS)
@@ -68,22 +69,28 @@ class Scenario:
     passes: tuple[float, ...]
     happenings: tuple[Happening, ...] = ()
     spells: tuple[Spell, ...] = ()
+    tuned: bool = False
 
 
-def scenario(seed: int, *, events: bool, faults: bool) -> Scenario:
-    """Draw a scenario: calm, with events, or with faults as well."""
+def scenario(seed: int, *, events: bool, faults: bool, tuned: bool = False) -> Scenario:
+    """Draw a scenario: calm, with events, or with faults as well; `tuned`: with holds, and policies of services."""
     chance = Random(f"scenario {seed}")
     services = SERVICES[: chance.choice([1, 1, 2, 3, 4])]
     passes, at_s = [], 20.0
     for _pass in range(chance.choice([6, 12, 24])):
         at_s += chance.choice(_GAPS_S)
         passes.append(at_s)
+    known = _EVENTS + _TUNINGS * 5 if tuned else _EVENTS
     happenings = [
-        Happening(chance.uniform(20.0, at_s), chance.choice(_EVENTS), chance.randrange(10**6))
+        Happening(chance.uniform(20.0, at_s), chance.choice(known), chance.randrange(10**6))
         for _ in range(events * chance.choice([1, 4, 10]))
     ]
     spells = [_spell(chance, at_s) for _ in range(faults * chance.choice([1, 2, 5, 9]))]
-    return Scenario(seed, services, tuple(passes), tuple(sorted(happenings, key=lambda each: each.at_s)), tuple(spells))
+    return Scenario(seed, services, tuple(passes), _in_time(happenings), tuple(spells), tuned)
+
+
+def _in_time(happenings: list[Happening]) -> tuple[Happening, ...]:
+    return tuple(sorted(happenings, key=lambda each: each.at_s))
 
 
 def _spell(chance: Random, end_s: float) -> Spell:
@@ -180,9 +187,9 @@ class Steady(Program):
 class OrderlyCrew(SimulatedCrew):
     """Does jobs one after the other, by name: what waits for one of them makes the others late, in both twins alike."""
 
-    def go(self, jobs: Iterable[Job], patience_s: float | None) -> None:
+    def go(self, jobs: Iterable[Job], patience_s: float | None, meanwhile: Callable[[], bool] = never) -> None:
         """See Crew."""
-        SimulatedCrew.go(self, sorted(jobs, key=lambda each: each.name), patience_s)
+        SimulatedCrew.go(self, sorted(jobs, key=lambda each: each.name), patience_s, meanwhile)
 
 
 @define(eq=False)
@@ -215,7 +222,7 @@ class Twin:
         seed = self.scenario.seed
         self.world = World(seed)
         self.court, self.dice = Court(self.world), Dice(seed, Weather())
-        tool = SwiftTool(self.world, self.court, policy=self.policy)
+        tool = SwiftTool(self.world, self.court, policy=self.policy, tuned=self.scenario.tuned)
         self.mischiefs = Mischiefs(self.world, tool, self.scenario.services)
         for service in self.scenario.services:
             tool.adopt(service, Random(f"{seed} {service}"))

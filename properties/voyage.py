@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from tempfile import gettempdir
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from gordon_core.document import write_snapshot
 from gordon_core.effects import (
@@ -38,6 +38,7 @@ from gordon_shell.observer import Observer
 from gordon_shell.ports import Ports, Service, StateStore
 from gordon_shell.recollection import Recollection
 from gordon_shell.reconciler import Reconciler, Report
+from gordon_shell.witness import SILENT, Witness, Witnesses
 from properties.calm import Calm
 from properties.deploys import DeployTool
 from properties.doors import ClockDoor, EngineDoor, LocksDoor, ProberDoor, RouterDoor
@@ -46,14 +47,17 @@ from properties.granting import PolicyDoor
 from properties.judges import Court
 from properties.mischief import THEMES, Mischiefs
 from properties.programs import Killed, Program, SimulatedCrew
+from properties.rumours import JudgedWitness, Rumours
 from properties.store_door import StoreDoor
 from properties.story import Violated
+from properties.tuned import is_tuned
 from properties.world import World
 
 SERVICES: tuple[Service, ...] = (("shop", "web"), ("shop", "api"), ("shop", "db"), ("blog", "blog"))
 _MOST_TOLD = 60
 _LOOK_EVERY = 2
 _REBOOTS = 0.015
+_SHUTS_AT_ALL, _SHUTS = 0.04, 0.2
 _MILD = Weather()
 _OURS = "a fault of ours"
 _CALLS_FOR: dict[object, str] = {
@@ -91,6 +95,9 @@ class Course:
     services: tuple[Service, ...] = SERVICES
     theme: int = 0
     policy: Policy = DEFAULT_POLICY
+    tuned: bool = False
+    hints: bool = False
+    shuts: bool = False
 
 
 def course(seed: int, passes: int = 24) -> Course:
@@ -98,7 +105,15 @@ def course(seed: int, passes: int = 24) -> Course:
     chance = Random(f"course {seed}")
     weather = Weather(chance.choice([0.0, 0.005, 0.02, 0.05, 0.1]), chance.choice([0.003, 0.01, 0.02, 0.04]))
     services = SERVICES[: chance.choice([1, 2, 3, 4, 4])]
-    return Course(seed, passes, weather, chance.random() < 0.25, chance.random() < 0.4, services, chance.randrange(THEMES + 1))
+    weaves, has_second = chance.random() < 0.25, chance.random() < 0.4
+    shuts = Random(f"shut {seed}").random() < _SHUTS_AT_ALL
+    theme = chance.randrange(THEMES + 1)
+    return Course(seed, passes, weather, weaves, has_second, services, theme, tuned=is_tuned(seed), shuts=shuts)
+
+
+def hinted(seed: int, passes: int = 24) -> Course:
+    """Draw a course in which the program hears of events as well, and makes targeted passes."""
+    return evolve(course(seed, passes), hints=True)
 
 
 @define(eq=False)
@@ -108,12 +123,14 @@ class Voyage:
     course: Course
     only: frozenset[int] | None = None
     disk: StateStore = field(factory=MemoryStore)
+    witness: Witness = SILENT
     world: World = field(init=False)
     dice: Dice = field(init=False)
     court: Court = field(init=False)
     tool: DeployTool = field(init=False)
     mischiefs: Mischiefs = field(init=False)
     chance: Random = field(init=False)
+    rumours: Rumours = field(init=False)
     program: Program = field(init=False)
     passes: int = 0
     born: int = 0
@@ -126,7 +143,8 @@ class Voyage:
         self.world = World(seed, self.disk)
         self.dice = Dice(seed, self.course.weather, self.only)
         self.court = Court(self.world)
-        self.tool = DeployTool(self.world, self.court, policy=self.course.policy)
+        self.tool = DeployTool(self.world, self.court, policy=self.course.policy, tuned=self.course.tuned)
+        self.rumours = Rumours(self.world, quiet=not self.course.hints)
         self.mischiefs = Mischiefs(self.world, self.tool, self.course.services, self.course.theme, power_cut=self.power_cut)
         for service in self.course.services:
             self.tool.adopt(service, Random(f"{seed} {service}"))
@@ -138,6 +156,8 @@ class Voyage:
         self.born += 1
         program = self._program(f"recovery {self.born}", self.mischiefs)
         self._wire(program, rearm=rearm)
+        if self.course.hints:
+            self.rumours.carry_to(program)
         if self.course.has_second and (self.mischiefs.beside is None or not self.mischiefs.beside.alive):
             self.mischiefs.beside = self._program(f"once {self.born}", None)
             self._wire(self.mischiefs.beside, rearm=False)
@@ -154,10 +174,15 @@ class Voyage:
             now_s = self.world.boot_s
             self.situations[_CALLS_FOR.get(getattr(effect, "cause", type(effect)), "")] += 1
             self.situations[decide(subject, now_s).situation.name] += 1
-            self.situations.update(decide_superseded(each, subject).situation.name for each in subject.superseded)
+            self.situations.update(decide_superseded(each, subject, now_s).situation.name for each in subject.superseded)
 
         program.reconciler = Reconciler(
-            ports_of(program), PolicyDoor(program).read, crew=program.crew, rearm=rearm, listener=listener
+            ports_of(program),
+            PolicyDoor(program).read,
+            crew=program.crew,
+            rearm=rearm,
+            listener=listener,
+            witness=Witnesses(self.witness, JudgedWitness(program)),
         )
 
     # --- everything goes wrong ---------------------------------------------------------------------------------------
@@ -173,10 +198,31 @@ class Voyage:
         Calm(self).check()
 
     def rest(self, seconds: float) -> None:
-        """Let time pass between two passes."""
-        self.world.pass_time(seconds)
+        """Let time pass between two passes, with targeted passes over what is heard of meanwhile."""
+        pieces = self.rumours.chance.choice((1, 2, 5)) if not self.rumours.quiet else 1
+        for _piece in range(pieces):
+            self.world.pass_time(seconds / pieces)
+            self._answer()
+        if self.course.tuned and not self.dice.fair:
+            # During a pass the app's lock, for which an operator waits, is the program's.
+            self.mischiefs.tunes(Random(f"{self.course.seed} {self.passes}"))
+        self._shut(Random(f"shut {self.course.seed} {self.passes}"))
         if not self.program.alive:
             self.program = self.give_birth(rearm=False)
+
+    def _shut(self, chance: Random) -> None:
+        """Let an app be stopped in the dark, now and then, in those few courses that have this."""
+        if self.course.shuts and not self.dice.fair and chance.random() < _SHUTS:
+            self.mischiefs.stopped_in_the_dark(chance)
+
+    def _answer(self) -> None:
+        """Let the program look at what it was pointed at."""
+        self.rumours.invent()
+        if self.rumours.quiet or not self.program.alive:
+            return
+        report = self.program.answer()
+        if report is not None and report.faults:
+            raise Violated(_OURS, repr(report.faults[0])) from report.faults[0]
 
     def rough_pass(self, patience_s: float | None = None) -> Report | None:
         """Run one pass in whatever weather."""
@@ -210,7 +256,7 @@ class Voyage:
 
     def calm_down(self) -> None:
         """Let faults stop: what hangs returns, deploys end, the engine and the proxy answer."""
-        self.dice.fair = True
+        self.dice.fair = self.rumours.quiet = True
         self.mischiefs.beside = None
         self.tool.killed_often = 0.0
         self.world.tell("faults stop")
@@ -306,4 +352,4 @@ def sail(seed: int, passes: int = 24) -> Voyage:
     raise AssertionError(explain(shortest, again or violated))
 
 
-__all__ = ["Course", "Voyage", "course", "failure_of", "sail"]
+__all__ = ["Course", "Voyage", "course", "failure_of", "hinted", "sail"]

@@ -65,6 +65,7 @@ class World:
     policy_is_broken: bool = False
     happened: int = 0
     story: Story = field(factory=Story)
+    listeners: list[Callable[[str], None]] = field(factory=list)
     chance: Random = field(init=False)
     _events: list[tuple[float, int, Callable[[], None]]] = field(factory=list)
     _serial: Iterator[int] = field(factory=count)
@@ -97,6 +98,11 @@ class World:
     def later(self, seconds: float, event: Callable[[], None]) -> None:
         """Let something happen after so long."""
         heappush(self._events, (self.at_s + seconds, next(self._serial), event))
+
+    def say(self, container_id: str) -> None:
+        """Let the engine say that something happened to a container, to whoever listens."""
+        for each in () if self.engine_down else self.listeners:
+            each(container_id)
 
     def tell(self, text: str, *args: object) -> None:
         """Add a line to the story."""
@@ -137,6 +143,7 @@ class World:
             return Refused(f"Bind for 127.0.0.1:{taken} failed: port is already allocated", Fault.WORKLOAD)
         ports = tuple(_handed_out(box, held)) if box.mood.binds_ports else ()
         box.begin(f"s{next(self._starts)}", self.at_s, ports)
+        self.say(box.container_id)
         self.tell("{} begins to run as {} at {}", box.container_id, box.started_at, [each.host_port for each in ports])
         if box.mood.dies_after_s is not None:
             self._end_later(box, box.mood.dies_after_s)
@@ -147,7 +154,7 @@ class World:
 
         def end() -> None:
             if box.execution == execution and box.status is Status.RUNNING:
-                self.die(box.container_id, 1)
+                self.die(box.container_id, 0 if box.ends_well else 1)
 
         self.later(seconds, end)
 
@@ -158,6 +165,7 @@ class World:
             return
         self.happened += 1
         box.end(self.at_s, code)
+        self.say(container_id)
         self.tell("{} dies ({}) with code {}", container_id, box.started_at, code)
         if box.restarts_itself and not self.engine_down:
             box.status = Status.RESTARTING
@@ -181,7 +189,9 @@ class World:
         if box.is_alive:
             self.pass_time(min(box.stops_in_s, grace_s))
         if box.is_alive:
-            box.end(self.at_s, _TERMINATED if box.stops_in_s <= grace_s else _KILLED)
+            terminated = 0 if box.ends_well else _TERMINATED
+            box.end(self.at_s, terminated if box.stops_in_s <= grace_s else _KILLED)
+            self.say(container_id)
             self.tell("{} is stopped", container_id)
         return _DONE
 
@@ -196,6 +206,7 @@ class World:
             box.end(self.at_s, _KILLED)
         box.removed, box.execution = True, box.execution + 1
         del self.boxes[container_id]
+        self.say(container_id)
         self.tell("{} is removed", container_id)
         return _DONE
 

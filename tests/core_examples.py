@@ -32,6 +32,7 @@ from gordon_core.observation import (
     Binds,
     Clock,
     Container,
+    Exit,
     Gone,
     Health,
     HealthStatus,
@@ -46,8 +47,9 @@ from gordon_core.observation import (
     Unread,
 )
 from gordon_core.planner import Decision, plan
+from gordon_core.policy import Policy, WhenUnhealthy
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Candidate, Declared, Intent, NamedAs, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Declared, Hold, Intent, NamedAs, Snapshot, Subject, Superseded
 
 Mutation = Callable[[Subject], Subject]
 
@@ -169,6 +171,11 @@ def probed(outcome: Outcome = DONE, started_at: str = STARTED, binds: Binds = (B
 
 
 dark = routed()
+ended_well = seen(Container(WEB_ID, Status.EXITED, STARTED, exit=Exit(0, finished_at=LATER)))
+until_done = declaring(policy=Policy(exit_0_is_done=True))
+withdrawn_when_sick = declaring(policy=Policy(unhealthy=WhenUnhealthy.WITHDRAW))
+HOLD = Hold(NOW_S + 252, CLOCK.wall_s + 252, BOOT, "alice", "migration")
+on_hold = having(hold=HOLD)
 down = seen(strange(Status.EXITED))
 restarted = seen(running(LATER))
 gone = seen(Gone())
@@ -236,6 +243,7 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.SHUT_REMEMBERED: host(good(stopped, dark, down, remembering(failures=2, charged=STARTED, charged_at_s=9_000.0))),
     Situation.SHUT_ROUTED: host(good(stopped, down, withdrawn_in_vain, having(unproven=True))),
     Situation.SHUT: host(good(stopped, dark, down)),
+    Situation.ON_HOLD: host(good(dark, down, on_hold)),
     Situation.INHIBITED_ROUTED: host(good(having(inhibited="its volume is being moved"))),
     Situation.INHIBITED: host(good(dark, down, having(inhibited="its volume is being moved"))),
     Situation.UNPROVEN: host(good(having(unproven=True))),
@@ -248,6 +256,9 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.TRANSITIONAL: host(good(dark, seen(strange(Status.RESTARTING)))),
     Situation.PAUSED: host(good(dark, seen(strange(Status.PAUSED)))),
     Situation.UNSAFE: host(good(dark, seen(strange(Status.UNKNOWN)))),
+    Situation.DONE_ROUTED: host(good(deaf, ended_well, until_done)),
+    Situation.DONE_REMEMBERED: host(good(dark, ended_well, until_done, attempted_before)),
+    Situation.DONE: host(good(dark, ended_well, until_done)),
     Situation.CONTESTED_ROUTED: host(_bereft_in_vain, _blog_routed),
     Situation.CONTESTED: host(_bereft_in_vain, blog()),
     Situation.CONTENDING: host(_bereft, blog()),
@@ -255,6 +266,8 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.ENDED: host(good(dark, down, attempted_before)),
     Situation.RELAPSED: host(good(sick, attempted_before)),
     Situation.REFUSED: host(good(dark, down, attempt_on_record, after(Start(GENERATION), REFUSED_START))),
+    Situation.SIDELINED_ROUTED: host(good(sick, withdrawn_when_sick)),
+    Situation.SIDELINED: host(good(dark, sick, withdrawn_when_sick)),
     Situation.COOLING: host(good(dark, down, remembering(failures=6, charged=STARTED, charged_at_s=NOW_S - 228))),
     Situation.UNGRANTED: host(
         good(dark, down, having(ungranted=("/srv/data does not exist any more", "/dev/fuse is not granted")))
@@ -307,6 +320,7 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.UNREMEMBERED: host(good(dark, restarted, probed(DONE, LATER))),
     Situation.UNROUTED: host(good(dark, probed())),
     Situation.RECOVERED: host(good(remembering(failures=2, window=Window(STARTED, NOW_S - 300, NOW_S)))),
+    Situation.SERVING_HELD: host(good(on_hold)),
     Situation.WATCHED: host(good(ailing, struck_once)),
     Situation.UNCONFIRMED: host(good(seen(running(health=Health(HealthStatus.UNREAD))))),
     Situation.PROVING: host(good(remembering(failures=2, window=Window(STARTED, NOW_S - 48, NOW_S)))),
@@ -320,6 +334,7 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.OLD_ROUTED: host(made(NOBODY, superseding, deaf)),
     Situation.UNCLAIMED: host(good(old_seen(Gone()))),
     Situation.FINISHED: host(good(old_seen(Gone(), binds=()))),
+    Situation.OLD_ON_HOLD: host(good(superseding, on_hold)),
     Situation.RETIRED: host(good(old_seen(strange(Status.EXITED, EARLIER, OLD_ID)))),
     Situation.OLD_LEAVING: host(good(old_seen(strange(Status.REMOVING, EARLIER, OLD_ID)))),
     Situation.OUTLIVED: host(good(superseding)),
@@ -333,6 +348,7 @@ EXEMPLARS: dict[Situation, Snapshot] = {
     Situation.CANDIDATE_ROUTED: host(good(unjournalled, routed(Bind(HTTP, 32800)))),
     Situation.UNSELECTED: host(good(gone, dark, unjournalled)),
     Situation.NAMESAKE: host(good(left_behind(journalled=False, named=NamedAs.CANONICAL))),
+    Situation.CANDIDATE_ON_HOLD: host(good(left_behind(), on_hold)),
     Situation.STALE: host(good(left_behind())),
     Situation.STUBBORN: host(good(left_behind(), after(StopCandidate("shop", "web", NEW_ID, 10.0), Unknown(SILENT)))),
     Situation.LEFT_DOWN: host(good(left_behind(new_down))),

@@ -7,6 +7,7 @@ from attrs import evolve
 from gordon_core.effects import AwaitHealth, Fault, Refused, Restart, Start, Unknown, Withdraw
 from gordon_core.memory import Memory
 from gordon_core.observation import Gone, Health, HealthStatus, RouteSeen, RouteUnread, Status
+from gordon_core.policy import Policy, WhenUnhealthy
 from gordon_core.snapshot import Clash, Subject
 from tests.core_examples import (
     BIND,
@@ -26,8 +27,11 @@ from tests.core_examples import (
     after,
     attempt_on_record,
     attempted_before,
+    declaring,
+    ended_well,
     having,
     old_seen,
+    on_hold,
     probed,
     remembering,
     running,
@@ -53,7 +57,8 @@ def _stopped_without_claims(subject: Subject) -> Subject:
 
 _FOREIGN_START = Refused("500: the engine is shutting down", Fault.ENGINE)
 
-WANTED: tuple[Mutation, ...] = (_as_is, stopped, unpublished, _stopped_without_claims)
+_TUNED = declaring(policy=Policy(exit_0_is_done=True, unhealthy=WhenUnhealthy.WITHDRAW))
+WANTED: tuple[Mutation, ...] = (_as_is, stopped, unpublished, _stopped_without_claims, _TUNED)
 LOOKS: tuple[Mutation, ...] = (
     _as_is,
     sick_seen,
@@ -65,6 +70,7 @@ LOOKS: tuple[Mutation, ...] = (
     seen(running(LATER, health=Health(HealthStatus.STARTING))),
     seen(running(health=Health(HealthStatus.UNREAD))),
     seen(evolve(running(LATER), ports=())),
+    ended_well,
     *(seen(strange(each)) for each in (Status.EXITED, Status.PAUSED, Status.RESTARTING, Status.REMOVING)),
 )
 ROUTES: tuple[Mutation, ...] = tuple(
@@ -89,6 +95,7 @@ FORBIDDEN: tuple[Mutation, ...] = (
     having(clash=Clash(32768, "blog/web", mine=False, failed=True)),
     having(locked="its app is locked by pid 4711"),
     having(orphans=(LOST_ID,)),
+    on_hold,
     superseding,
     old_seen(strange(Status.EXITED)),
 )

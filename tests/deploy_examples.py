@@ -25,7 +25,7 @@ from gordon_core.effects import (
 from gordon_core.observation import Container, Gone, Health, HealthStatus, RouteUnread, Seen, Status, Unread
 from gordon_core.snapshot import Intent
 from gordon_core.stages import Stage
-from tests.core_examples import CLOCK, DEAF, GOOD, HTTP, NOBODY, OLD, SILENT, left_behind, new_down
+from tests.core_examples import CLOCK, DEAF, GOOD, HOLD, HTTP, NOBODY, OLD, SILENT, left_behind, new_down
 
 Change = Callable[[Deployment], Deployment]
 MOST_STEPS = 60
@@ -156,6 +156,7 @@ def going(deployment: Deployment) -> Deployment:
 dead = own(status=Status.EXITED, ports=())
 deaf = serving(route=RouteUnread(DEAF))
 shut = serving(intent=Intent.STOPPED)
+held = serving(hold=HOLD)
 first = but(subject=NOBODY, changed=None, taken_names=())
 """There was no such service before."""
 
@@ -194,6 +195,7 @@ EXEMPLARS: dict[Stage, Deployment] = {
     Stage.OVERDUE: deploying(but(deadline_s=60.0, began_s=CLOCK.boot_s - 61)),
     Stage.UNLISTED: deploying(but(unlisted=SILENT)),
     Stage.SHUT: deploying(shut),
+    Stage.ON_HOLD: deploying(held),
     Stage.BLIND: deploying(deaf),
     Stage.CONTESTED_IN_VAIN: _at(Stage.UNPROBED, contested, failing()),
     Stage.CONTESTED: _at(Stage.UNPROBED, contested),

@@ -90,6 +90,7 @@ class Containers:
         devices: tuple[str, ...] = (),
         restart_policy: str = "no",
         name: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> str:
         """Create a container and return its ID. `publishes` maps "80/tcp" to a host port at 127.0.0.1, 0 for an ephemeral one."""
         published = {port: ("127.0.0.1", host) if host else ("127.0.0.1",) for port, host in (publishes or {}).items()}
@@ -105,6 +106,7 @@ class Containers:
             name=f"{self.prefix}-{name or len(self._made)}",
             ports=[tuple(each.split("/")) for each in published],
             labels=dict(labels or {}),
+            environment=dict(environment or {}),
             healthcheck=health if check else None,
             host_config=self.client.create_host_config(
                 port_bindings=published,

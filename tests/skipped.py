@@ -10,7 +10,8 @@ To run them too:
   engine: as root, with Debian's docker.io, busybox-static, iproute2 and iptables installed:
           tests/private_engine start DIR; tests/private_engine exec DIR make test; tests/private_engine stop DIR
           (an engine of their own, in a network namespace of its own; .ci/run does all of it)
-  proxy:  install HAProxy 2.6 or newer so that `haproxy` is on the path (apt-get install haproxy)"""
+  proxy:  install HAProxy 2.6 or newer so that `haproxy` is on the path (apt-get install haproxy)
+  Chromium: apt-get install chromium, or another one that is called chromium-browser or google-chrome"""
 
 
 def skipped(report: Path) -> Counter[str]:

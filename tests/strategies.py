@@ -51,9 +51,9 @@ from gordon_core.observation import (
     Status,
     Unread,
 )
-from gordon_core.policy import Policy
+from gordon_core.policy import Constant, Policy, WhenUnhealthy
 from gordon_core.record import Line, PlanRecord, Role
-from gordon_core.snapshot import Candidate, Declared, HttpCheck, Intent, NamedAs, Snapshot, Subject, Superseded
+from gordon_core.snapshot import Candidate, Declared, Hold, HttpCheck, Intent, NamedAs, Snapshot, Subject, Superseded
 
 T = TypeVar("T")
 MARKED_VALUE = "hunter2-swordfish"
@@ -101,7 +101,7 @@ def containers(container_id: SearchStrategy[str] = container_ids) -> SearchStrat
     results = st.builds(ProbeResult, texts, st.integers(min_value=-1, max_value=3), texts)
     health = st.builds(Health, st.sampled_from(HealthStatus), counts, _tuples(results))
     bindings = st.builds(PortBinding, ports(), st.sampled_from(["127.0.0.1", "0.0.0.0", "::"]), st.integers(1, 65535))  # noqa: S104 - data
-    ends = st.none() | st.builds(Exit, st.integers(), st.booleans(), texts, started_ats)
+    ends = st.none() | st.builds(Exit, st.just(0) | st.integers(), st.booleans(), st.just("") | texts, started_ats)
     return st.builds(Container, container_id, st.sampled_from(Status), started_ats, health, _tuples(bindings), ends, texts)
 
 
@@ -134,11 +134,12 @@ def memories() -> SearchStrategy[Memory]:
         verified=st.none() | verifieds(),
         boot_id=st.sampled_from(["", "boot-1", "boot-2"]),
         contested_port=st.integers(min_value=0, max_value=65535),
+        again=st.booleans(),
     )
 
 
 def policies() -> SearchStrategy[Policy]:
-    """Return policies: the default one, or any."""
+    """Return policies: the default one, one that takes exit code 0 for an end or only withdraws, or any."""
     wild = st.builds(
         Policy,
         free_failures=st.integers(min_value=1),
@@ -148,8 +149,22 @@ def policies() -> SearchStrategy[Policy]:
         unhealthy_threshold=st.integers(min_value=1),
         readiness_s=seconds,
         shortest_deadline_s=above_zero,
+        exit_0_is_done=st.booleans(),
+        unhealthy=st.sampled_from(WhenUnhealthy),
     )
-    return st.just(Policy()) | wild
+    tuned = st.builds(Policy, exit_0_is_done=st.booleans(), unhealthy=st.sampled_from(WhenUnhealthy))
+    return st.just(Policy()) | tuned | wild
+
+
+def holds() -> SearchStrategy[Hold]:
+    """Return holds, over or not."""
+    named = texts.filter(bool)
+    return st.builds(Hold, seconds, moments, st.sampled_from(["boot-1", "boot-2"]), named, named)
+
+
+def constants() -> SearchStrategy[Constant]:
+    """Return what set a constant."""
+    return st.builds(Constant, st.sampled_from(["free_failures", "ladder_s"]), texts, texts)
 
 
 def generations() -> SearchStrategy[Generation]:
@@ -246,6 +261,9 @@ def subjects(draw: st.DrawFn) -> Subject:
         draw(_tuples(results())),
         draw(_tuples(supersededs(), unique_by=lambda each: each.container_id)),
         candidates=draw(_tuples(candidates(), unique_by=lambda each: each.container_id)),
+        hold=draw(st.none() | holds()),
+        policy_constants=draw(_tuples(constants())),
+        policy_faults=draw(_tuples(texts)),
     )
 
 
@@ -266,6 +284,7 @@ def lines() -> SearchStrategy[Line]:
         texts,
         st.none() | effects(),
         st.none() | any_seconds,
+        _tuples(texts),
     )
 
 

@@ -9,9 +9,12 @@ from gordon_core.document import read_snapshot
 from gordon_core.observation import SeenAs
 from gordon_core.planner import plan
 from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
+from gordon_shell.explain_verbs import NO_PAST
+from gordon_shell.explaining import Past, told
+from gordon_shell.explanation_text import text as explanation_text
 from gordon_shell.text import text
 
-SAMPLE = "examples/sample.json"
+SAMPLE, EXPLAINED = "examples/sample.json", "shop/db"
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -70,6 +73,13 @@ def sample() -> str:
     return f"```text\n$ gordon-plan {SAMPLE}\n{text(snapshot, plan(snapshot))}```\n"
 
 
+def explained() -> str:
+    """Return what `gordon-plan explain` says of one service of that example, as a Markdown block with its command."""
+    snapshot = read_snapshot((README.parent / SAMPLE).read_bytes())
+    words = explanation_text(told(snapshot, EXPLAINED, lambda _app, _service: Past(unread=NO_PAST)))
+    return f"```text\n$ gordon-plan explain {EXPLAINED} {SAMPLE}\n{words}```\n"
+
+
 def with_tables(readme: str) -> str:
     """Return the README with its generated parts as the code makes them now."""
     parts = (
@@ -78,6 +88,7 @@ def with_tables(readme: str) -> str:
         ("table: candidates", candidates_table()),
         ("table: deploys", deploys_table()),
         ("sample", sample()),
+        ("explained", explained()),
     )
     for name, made in parts:
         opening, closing = f"<!-- {name} -->\n", "<!-- end -->"

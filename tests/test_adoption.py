@@ -56,6 +56,14 @@ def test_a_container_that_is_down_is_declared_with_the_ports_that_it_was_created
     )
 
 
+def test_a_job_that_is_done_by_its_label_is_left_alone_and_that_is_told() -> None:
+    down = details(status=Status.EXITED, labels={"gordon.recovery.exit_0_is_done": "true"})
+    done = adopted(seen=evolve(down, container=evolve(down.container, exit=Exit(0))))
+    assert "it ended with exit code 0, and by its label is done with that: it is left alone" == done.notes[-1]
+    failed = adopted(seen=evolve(down, container=evolve(down.container, exit=Exit(1))))
+    assert failed.notes[-1].startswith("it is down (exited), and will be started")
+
+
 def test_without_published_ports_it_is_unpublished_and_that_is_told() -> None:
     found = adopted(seen=details(ports=()))
     assert (False, ()) == (found.declared.published, found.declared.ports)

@@ -61,7 +61,7 @@ selected_is_down = down
 
 def decided(subject: Subject) -> tuple[Situation, object]:
     """Return what holds for the candidate of a subject, and the effect."""
-    decision = decide_candidate(subject.candidates[0], subject)
+    decision = decide_candidate(subject.candidates[0], subject, NOW_S)
     return decision.situation, decision.effect
 
 
@@ -270,7 +270,7 @@ def test_the_last_row_of_every_look_always_holds(look: SeenAs) -> None:
 @pytest.mark.parametrize("look", [Gone(), Unread(SILENT)], ids=["gone", "unread"])
 def test_every_question_has_an_answer_also_where_there_is_no_container(row: candidates.Row, look: Gone | Unread) -> None:
     subject = good(left_behind(look))
-    assert row.holds(subject.candidates[0], subject) in {True, False}
+    assert row.holds(subject.candidates[0], subject, NOW_S) in {True, False}
 
 
 @settings(deadline=None)
@@ -281,7 +281,7 @@ def test_no_candidate_gets_an_effect_against_an_invariant(subject: Subject) -> N
     named |= {subject.declared.container_id} if subject.declared is not None else set()
     at = {each.at for each in facts.routed_binds(subject)}
     for candidate in subject.candidates:
-        decision = decide_candidate(candidate, subject)
+        decision = decide_candidate(candidate, subject, NOW_S)
         assert Role.CANDIDATE is decision.role
         if isinstance(decision.effect, StopCandidate | RemoveCandidate):
             assert candidate.container_id == decision.effect.container_id

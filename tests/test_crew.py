@@ -177,3 +177,71 @@ def test_a_stop_ends_a_call_at_once() -> None:
         helper = job(lambda _job: crew.stop())
         crew.go([stuck, helper], None)
     assert not stuck.may_go_on()
+
+
+# --- meanwhile -----------------------------------------------------------------------------------------------------------------
+
+
+def test_meanwhile_comes_soon_after_a_nudge_and_after_each_end() -> None:
+    crew, times = ThreadCrew(2), [0.0]
+    nudged = Event()
+
+    def nudge(_own: Job) -> None:
+        time.sleep(0.05)
+        times[0] = time.monotonic()
+        crew.nudge()
+        assert nudged.wait(SOON_S)
+
+    def meanwhile() -> bool:
+        if times[0]:
+            nudged.set()
+        return False
+
+    with soon():
+        crew.go([job(nudge)], None, meanwhile)
+    assert nudged.is_set()
+
+
+def test_meanwhile_may_end_the_patience_and_the_jobs_go_on() -> None:
+    crew = ThreadCrew(1)
+    with hung() as stuck:
+        late = job(lambda _own: None)
+        with soon():
+            crew.go([stuck, late], None, lambda: True)
+        assert stuck.is_under_way()
+        assert late.started_s is None
+
+
+def test_jobs_may_be_begun_meanwhile_in_another_crew_and_in_the_same() -> None:
+    meter, crew, other = Meter(), ThreadCrew(2), ThreadCrew(1)
+    begun: list[Job] = []
+
+    def meanwhile() -> bool:
+        if not begun:
+            begun.extend([job(meter.work), job(meter.work)])
+            crew.go(begun[:1], 0.0)
+            other.go(begun[1:], 0.0)
+        return all(each.ended for each in begun)
+
+    with hung() as stuck, soon():
+        crew.go([stuck], None, meanwhile)
+        assert 2 == meter.done
+
+
+def test_in_order_meanwhile_comes_between_two_jobs() -> None:
+    crew, order = InlineCrew(), list[str]()
+
+    def meanwhile() -> bool:
+        order.append("meanwhile")
+        return len(order) > 3
+
+    crew.go([job(lambda own: order.append(own.name), each) for each in ("a", "b", "c")], None, meanwhile)
+    assert ["a", "meanwhile", "b", "meanwhile"] == order
+
+
+def test_whoever_waits_is_told_when_a_job_has_ended() -> None:
+    told = Event()
+    one = job(lambda _own: None)
+    one.after = lambda: told.set() if one.ended else None
+    ThreadCrew(1).go([one], None)
+    assert told.wait(SOON_S)

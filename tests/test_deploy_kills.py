@@ -1,6 +1,6 @@
 """A deploy that is killed at any moment: what served goes on serving, recovery tidies up, and the next deploy goes well."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from gordon_core.blueprint import Blueprint
 from gordon_core.effects import DONE, Fault, Refused
 from gordon_core.observation import SeenAs, Status, seen_as
-from gordon_shell.crew import InlineCrew, Job
+from gordon_shell.crew import InlineCrew, Job, never
 from gordon_shell.errors import StoreError
 from gordon_shell.memory.container import Simulated
 from gordon_shell.observer import Observer
@@ -151,10 +151,10 @@ class Timekeeper(InlineCrew):
         super().__init__()
         self.deadlines_s: list[float] = []
 
-    def go(self, jobs: Iterable[Job], patience_s: float | None) -> None:
+    def go(self, jobs: Iterable[Job], patience_s: float | None, meanwhile: Callable[[], bool] = never) -> None:
         given = tuple(jobs)
         self.deadlines_s += [each.deadline_s for each in given]
-        super().go(given, patience_s)
+        super().go(given, patience_s, meanwhile)
 
 
 def test_the_grace_of_a_candidate_counts_for_the_time_of_its_service() -> None:

@@ -83,6 +83,7 @@ GIVEN_UP = {
     Stage.OVERDUE: Why.OVERDUE,
     Stage.UNLISTED: Why.ENGINE,
     Stage.SHUT: Why.STOPPED,
+    Stage.ON_HOLD: Why.ON_HOLD,
     Stage.BLIND: Why.ROUTER,
     Stage.CONTESTED_IN_VAIN: Why.CONTESTED,
     Stage.DIED: Why.DIED,

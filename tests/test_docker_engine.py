@@ -1,9 +1,14 @@
 """How DockerEngine speaks with an engine, and what it makes of every kind of answer and silence."""
 
+import json
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from urllib.parse import unquote
 
 import pytest
 
@@ -14,7 +19,9 @@ from gordon_shell.docker_endpoint import Endpoint
 from gordon_shell.docker_engine import DockerEngine, Timeouts
 from gordon_shell.docker_failures import Failure, blame
 from gordon_shell.errors import EX_UNAVAILABLE, EngineError
+from gordon_shell.events import Event, Happened
 from tests.fake_daemon import Answer, Daemon, fake_daemon
+from tests.haproxy import short_directory
 
 ID = "4f2a" * 16
 PATIENT = Timeouts(10.0, 10.0)
@@ -32,6 +39,10 @@ CALLS: dict[str, Callable[[DockerEngine], Outcome]] = {
 
 def said(status: int, words: str) -> Callable[[str], Answer]:
     return lambda _: Answer(status, {"message": words})
+
+
+def refusing(status: int, words: str, reading: Answer) -> Callable[[str], Answer]:
+    return lambda request: reading if request.startswith("GET") else Answer(status, {"message": words})
 
 
 @pytest.fixture
@@ -113,8 +124,31 @@ def test_not_modified_is_done(opened: Opened, verb: str) -> None:
 def test_a_refusal_keeps_the_words_and_the_status_and_says_whose_fault_it_is(
     opened: Opened, status: int, words: str, fault: Fault
 ) -> None:
-    with fake_daemon(said(status, words)) as daemon:
+    with fake_daemon(refusing(status, words, Answer(200, {"Config": {"Env": ["PASSWORD=hunter22"]}}))) as daemon:
         assert Refused(f"{words} (the engine answered {status})", fault) == opened(daemon).start(ID)
+
+
+@pytest.mark.parametrize("verb", ["start", "restart"])
+def test_a_refusal_that_quotes_the_command_shows_no_value_of_the_environment(opened: Opened, verb: str) -> None:
+    words = 'OCI runtime create failed: exec: "hunter22": executable file not found in $PATH: unknown'
+    with fake_daemon(refusing(400, words, Answer(200, {"Config": {"Env": ["PASSWORD=hunter22"]}}))) as daemon:
+        outcome = CALLS[verb](opened(daemon))
+    veiled = words.replace("hunter22", "[PASSWORD]")
+    assert Refused(f"{veiled} (the engine answered 400)", Fault.WORKLOAD) == outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Answer(500, {"message": "out of order"}), "the engine refused; its words are withheld, since the container"),
+        (Answer(404, {"message": "No such container: 4f2a"}), 'exec: "hunter22" (the engine answered 400)'),
+    ],
+)
+def test_words_about_a_container_that_cannot_be_read_are_withheld(opened: Opened, answer: Answer, expected: str) -> None:
+    with fake_daemon(refusing(400, 'exec: "hunter22"', answer)) as daemon:
+        outcome = opened(daemon).start(ID)
+    assert isinstance(outcome, Refused)
+    assert (Fault.WORKLOAD, True) == (outcome.fault, outcome.reason.startswith(expected))
 
 
 def test_every_status_is_somebodys_fault() -> None:
@@ -234,3 +268,85 @@ def test_docker_py_is_imported_only_with_an_engine() -> None:
     code = "import sys, gordon_shell.docker_engine; print({'docker', 'requests', 'urllib3'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "set()\n" == done.stdout
+
+
+# --- events --------------------------------------------------------------------------------------------------------------------
+
+
+def told(action: str, container_id: str = ID, at_ns: int = 7) -> bytes:
+    whole = {"Type": "container", "Action": action, "Actor": {"ID": container_id, "Attributes": {}}, "timeNano": at_ns}
+    return json.dumps(whole).encode() + b"\n"
+
+
+def test_events_are_asked_for_by_name_and_read_line_by_line(opened: Opened) -> None:
+    said = told("die") + told("health_status: unhealthy") + b"\n" + told("start", "b" * 64, 9)
+    with fake_daemon(lambda _: Answer(body=said)) as daemon, closing(opened(daemon).events()) as stream:
+        assert [
+            Event(ID, Happened.DIED, 7), Event(ID, Happened.HEALTH, 7), Event("b" * 64, Happened.STARTED, 9)
+        ] == list(stream)  # fmt: skip
+    (request,) = (unquote(each) for each in daemon.requests)
+    assert request.startswith("GET /v1.40/events?filters=")
+    assert {"type": ["container"], "event": sorted(each.value for each in Happened)} == json.loads(
+        request.partition("filters=")[2].replace("+", " ")
+    )
+
+
+def test_what_was_not_asked_for_is_passed_over(opened: Opened) -> None:
+    said = told("exec_create: sh -c true") + told("die", "") + told("pause")
+    with fake_daemon(lambda _: Answer(body=said)) as daemon, closing(opened(daemon).events()) as stream:
+        assert [Event(ID, Happened.PAUSED, 7)] == list(stream)
+
+
+def test_a_stream_that_says_nothing_for_too_long_ends(opened: Opened) -> None:
+    with socket.socket(socket.AF_UNIX) as listener, short_directory() as directory:
+        listener.bind(f"{directory}/s")
+        listener.listen()
+
+        def speak() -> None:
+            with listener.accept()[0] as client:
+                client.recv(4096)
+                client.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                line = told("die")
+                client.sendall(f"{len(line):x}\r\n".encode() + line + b"\r\n")
+                over.wait(60)
+
+        over = threading.Event()
+        speaker = threading.Thread(target=speak)
+        speaker.start()
+        with closing(opened(f"unix://{directory}/s", Timeouts(silence_s=0.3)).events()) as stream:
+            begun_s = time.monotonic()
+            assert [Event(ID, Happened.DIED, 7)] == list(stream)
+            assert 0.25 < time.monotonic() - begun_s < 30.0
+        over.set()
+        speaker.join(60)
+
+
+def test_a_stream_that_breaks_in_the_middle_says_so(opened: Opened) -> None:
+    said = told("die") + b'{"Type": "cont'
+    with fake_daemon(lambda _: Answer(body=said)) as daemon, closing(opened(daemon).events()) as stream:
+        assert Event(ID, Happened.DIED, 7) == next(stream)
+        with pytest.raises(EngineError, match=r"the engine at unix://\S+ gave no answer to the request for its events: "):
+            next(stream)
+
+
+def test_an_engine_that_refuses_its_events_is_told_in_its_words(opened: Opened) -> None:
+    with fake_daemon(said(403, "events are not allowed here")) as daemon:
+        engine = opened(daemon)
+        with pytest.raises(EngineError, match=r"answered 403 to the request for its events: events are not allowed here; "):
+            engine.events()
+
+
+def test_events_of_an_engine_that_is_not_there_are_an_error(opened: Opened) -> None:
+    engine = opened("unix:///nonesuch/docker.sock")
+    with pytest.raises(EngineError, match=r"to the request for its events: no such file or directory; see that it runs"):
+        engine.events()
+
+
+def test_events_are_asked_for_in_the_version_that_the_engine_still_serves(opened: Opened) -> None:
+    words = "client version 1.40 is too old. Minimum supported API version is 1.44, please upgrade"
+
+    def respond(request: str) -> Answer:
+        return Answer(400, {"message": words}) if "/v1.40/" in request else Answer(body=told("die"))
+
+    with fake_daemon(respond) as daemon, closing(opened(daemon).events()) as stream:
+        assert [Event(ID, Happened.DIED, 7)] == list(stream)

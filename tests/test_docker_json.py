@@ -17,7 +17,7 @@ from gordon_core.observation import (
 )
 from gordon_shell import docker_json
 from gordon_shell.docker_json import ENDLESS_GRACE_S, NEVER
-from gordon_shell.ports import Details, Mount, Row
+from gordon_shell.ports import About, Details, Mount, Row
 
 ID = "4f2a" * 16
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - read, not bound
@@ -216,3 +216,14 @@ def test_what_is_no_container_is_refused(answer: object) -> None:
 def test_a_host_port_that_is_none_is_no_binding(port: str) -> None:
     ports = {"80/tcp": [{"HostIp": "127.0.0.1", "HostPort": port}]}
     assert () == docker_json.details({"Id": ID, "NetworkSettings": {"Ports": ports}}).container.ports
+
+
+def test_an_engine_says_its_versions_and_its_time_with_nine_digits_and_a_zone() -> None:
+    told = docker_json.about({"Version": "28.1.1", "ApiVersion": "1.49"}, {"SystemTime": "2026-11-30T09:00:00.250000001+02:00"})
+    assert About("28.1.1", "1.49", 1796022000.25) == told
+
+
+@pytest.mark.parametrize("info", [{}, {"SystemTime": "noon"}, []])
+def test_what_is_no_description_of_an_engine_is_refused(info: object) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        docker_json.about({"Version": "28.1.1", "ApiVersion": "1.49"}, info)

@@ -38,7 +38,10 @@ def test_every_name_that_code_imports_is_there(page: Path, code: str) -> None:
             assert [] == [each.name for each in node.names if not hasattr(module, each.name)]
 
 
-@pytest.mark.parametrize("code", [code for _, code in BLOCKS if "MemoryEngine" in code and "..." not in code])
+RUNS = [code for _, code in BLOCKS if ("MemoryEngine" in code or "explain(" in code) and "..." not in code]
+
+
+@pytest.mark.parametrize("code", RUNS)
 def test_code_on_the_memory_ports_runs(code: str) -> None:
     exec(compile(code, "<documentation>", "exec"), {})  # noqa: S102 - it is our own documentation
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gordon_core.grants import (
-    Applied,
     Grants,
     HostPolicy,
     Overrides,
@@ -16,10 +15,9 @@ from gordon_core.grants import (
     ResolvedMount,
     Scope,
     Source,
-    applied,
     missing,
 )
-from gordon_core.policy import DEFAULT_POLICY, Policy
+from gordon_core.policy import DEFAULT_POLICY, Policy, WhenUnhealthy
 
 DATA = ResolvedMount("/srv/data", "/srv/data", read_only=False)
 PATHS = st.lists(st.sampled_from(["srv", "srv2", "s", "data", "srv data"]), max_size=4).map(lambda parts: "/" + "/".join(parts))
@@ -112,33 +110,6 @@ def test_a_longer_name_is_not_beneath_a_shorter_one() -> None:
     assert PathGrant("/").covers("/anything")
 
 
-def test_without_a_policy_the_declared_constants_hold() -> None:
-    assert applied(None, "shop", "web") == Applied(DEFAULT_POLICY)
-    assert applied(None, "shop", "web", Policy(readiness_s=7)) == Applied(Policy(readiness_s=7))
-
-
-def test_the_narrowest_scope_that_sets_a_constant_decides_it() -> None:
-    policy = HostPolicy(
-        (
-            Scope("shop", "web", recovery=Overrides(readiness_s=90.0)),
-            Scope(recovery=Overrides(readiness_s=45.0, free_failures=5)),
-            Scope("shop", recovery=Overrides(readiness_s=60.0, ladder_s=(1.0,))),
-            Scope("lab", recovery=Overrides(free_failures=9)),
-        )
-    )
-    declared = Policy(readiness_s=7.0, unhealthy_threshold=4)
-    assert applied(policy, "shop", "web", declared) == Applied(
-        Policy(readiness_s=90.0, unhealthy_threshold=4, ladder_s=(1.0,), free_failures=5),
-        ("apps.shop.services.web.recovery", "apps.shop.recovery", "recovery"),
-    )
-    assert applied(policy, "shop", "db", declared).policy.readiness_s == 60.0
-    assert applied(policy, "lab", "vm", declared).origin == ("apps.lab.recovery", "recovery")
-
-
-def test_a_scope_that_sets_nothing_is_no_origin() -> None:
-    assert applied(granting(PathGrant("/srv")), "shop", "web") == Applied(DEFAULT_POLICY)
-
-
 CHANGED: dict[str, Policy] = {
     "free_failures": Policy(free_failures=7),
     "ladder_s": Policy(ladder_s=(7.0,)),
@@ -147,6 +118,8 @@ CHANGED: dict[str, Policy] = {
     "unhealthy_threshold": Policy(unhealthy_threshold=7),
     "readiness_s": Policy(readiness_s=7.0),
     "shortest_deadline_s": Policy(shortest_deadline_s=7.0),
+    "exit_0_is_done": Policy(exit_0_is_done=True),
+    "unhealthy": Policy(unhealthy=WhenUnhealthy.WITHDRAW),
 }
 
 

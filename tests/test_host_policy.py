@@ -10,14 +10,17 @@ import pytest
 from attrs import asdict
 
 from gordon_core.grants import Grants, HostPolicy, Overrides, PathGrant, ResolvedMount, Scope, Source
-from gordon_core.policy import DEFAULT_POLICY
+from gordon_core.policy import DEFAULT_POLICY, WhenUnhealthy
+from gordon_core.tuning import in_words
 from gordon_shell.errors import EX_DATAERR, EX_USAGE, DocumentError, UsageError
-from gordon_shell.host_policy import policy_path, read_policy, resolve, standard_places
+from gordon_shell.host_policy import SETTINGS, policy_path, read_policy, resolve, standard_places
 from gordon_shell.ports import Mount
 
 ROOT = Path(__file__).parent.parent
+TOP = f"known here: {', '.join(('recovery', 'grants', 'apps', *SETTINGS))}"
 RECOVERY = (
-    "known here: free_failures, ladder_s, stable_window_s, longest_gap_s, unhealthy_threshold, readiness_s, shortest_deadline_s"
+    "known here: free_failures, ladder_s, stable_window_s, longest_gap_s, unhealthy_threshold, readiness_s, shortest_deadline_s, "
+    "exit_0_is_done, unhealthy"
 )
 
 
@@ -59,10 +62,7 @@ def test_the_faults_of_the_manual_are_what_is_printed(file: Path) -> None:
 def test_the_defaults_of_the_manual_are_the_defaults() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `?([^|`]+?)`? \|", (ROOT / "docs/policy.md").read_text(), re.MULTILINE)
     stated = [(name, value.strip("[]")) for name, value in rows]
-    assert stated == [
-        (name, ", ".join(f"{each:g}" for each in value) if isinstance(value, tuple) else f"{value:g}")
-        for name, value in asdict(DEFAULT_POLICY).items()
-    ]
+    assert stated == [(name, in_words(value)) for name, value in asdict(DEFAULT_POLICY).items()]
 
 
 def test_an_empty_file_is_a_policy_that_grants_nothing(file: Path) -> None:
@@ -73,10 +73,12 @@ def test_an_empty_file_is_a_policy_that_grants_nothing(file: Path) -> None:
 def test_every_constant_is_read(file: Path) -> None:
     file.write_text(
         "[recovery]\nfree_failures = 1\nladder_s = [1, 2.5]\nstable_window_s = 3\nlongest_gap_s = 4\n"
-        "unhealthy_threshold = 5\nreadiness_s = 0\nshortest_deadline_s = 31622400"
+        "unhealthy_threshold = 5\nreadiness_s = 0\nshortest_deadline_s = 31622400\n"
+        'exit_0_is_done = false\nunhealthy = "withdraw"'
     )
     (scope,) = read_policy(file).scopes
-    assert scope.recovery == Overrides(1, (1.0, 2.5), 3.0, 4.0, 5, 0.0, 31622400.0)
+    withdraw = WhenUnhealthy.WITHDRAW
+    assert scope.recovery == Overrides(1, (1.0, 2.5), 3.0, 4.0, 5, 0.0, 31622400.0, exit_0_is_done=False, unhealthy=withdraw)
 
 
 def test_a_granted_path_has_its_links_resolved(file: Path, tmp_path: Path) -> None:
@@ -95,8 +97,8 @@ BROKEN = [
     ("apps.shop.services = 1.5", "$.apps.shop.services: must be a table of names, not a number"),
     ("apps.shop.services.web = 2026-01-01", "$.apps.shop.services.web: must be a table, not a date or time"),
     ('apps."" = {}', "$.apps: has an empty name; name the app or service"),
-    ("version = 1", "$.version: is not known; known here: recovery, grants, apps"),
-    ('"a b" = 1', '$["a b"]: is not known; known here: recovery, grants, apps'),
+    ("version = 1", f"$.version: is not known; {TOP}"),
+    ('"a b" = 1', f'$["a b"]: is not known; {TOP}'),
     ('apps."my.app".x = 1', '$.apps["my.app"].x: is not known; known here: recovery, grants, services'),
     ("apps.shop.services.web.services = {}", "$.apps.shop.services.web.services: is not known; known here: recovery, grants"),
     ("recovery.readiness = 30", f"$.recovery.readiness: is not known; {RECOVERY}"),
@@ -112,6 +114,9 @@ BROKEN = [
     ),
     ("recovery.free_failures = 0", "$.recovery.free_failures: must be from 1 to 1000000"),
     ("recovery.free_failures = 3.0", "$.recovery.free_failures: must be a whole number, not a number"),
+    ('recovery.exit_0_is_done = "yes"', "$.recovery.exit_0_is_done: must be true or false, not a string"),
+    ('recovery.unhealthy = "stop"', "$.recovery.unhealthy: must be 'restart' or 'withdraw', not 'stop'"),
+    ("recovery.unhealthy = true", "$.recovery.unhealthy: must be 'restart' or 'withdraw', not a boolean"),
     ("recovery.unhealthy_threshold = true", "$.recovery.unhealthy_threshold: must be a whole number, not a boolean"),
     ("recovery.ladder_s = 60", "$.recovery.ladder_s: must be an array, not a whole number"),
     ("recovery.ladder_s = []", "$.recovery.ladder_s: must have at least one wait; write [60]"),

@@ -17,10 +17,12 @@ from gordon_core import (
     Blueprint,
     DeployDecision,
     Outcome,
+    Overrides,
     Port,
     Publication,
     Stage,
     Variable,
+    WhenUnhealthy,
     Why,
     plan,
 )
@@ -34,6 +36,8 @@ from gordon_shell import (
     MemoryClock,
     MemoryEngine,
     NoWayBackError,
+    Recovery,
+    Report,
     Simulated,
     SimulatedImage,
     StoreError,
@@ -45,15 +49,17 @@ from gordon_shell import (
 ROOT = Path(__file__).parent.parent
 HTTP = Port(80)
 CORE = """
-Bind Blueprint Candidate Clock Container Decision Declared DeployDecision DeployStep Deployment Done Effect Failure Gone Health
-HealthCheck HealthStatus HostPolicy HttpCheck Image Intent Made Memory Mode Mount Outcome Plan Policy Port PortBinding Protocol
-Publication Readiness Refused RouteSeen RouteUnread Setting Situation Snapshot Stage Status Subject Superseded Unknown Unread
-Variable Verdict Verified Why decide_deploy forecast_deploy in_words plan sentence step_in_words why_if_it_fails
+Bind Blueprint Candidate Clock Container Decision Declared DeployDecision DeployStep Deployment Done Effect Failure Gone
+Health HealthCheck HealthStatus Hold HostPolicy HttpCheck Image Intent Made Memory Mode Mount Notice NoticeKind Outcome
+Overrides Plan Policy Port PortBinding Protocol Publication Readiness Refused RouteSeen RouteUnread Setting Situation Snapshot
+Stage Status Subject Superseded Unknown Unread Variable Verdict Verified WhenUnhealthy Why decide_deploy forecast_deploy
+in_words plan sentence step_in_words why_if_it_fails
 """
 SHELL = """
-Adoption Behaviour BusyError Deployed Deployer DocumentError EngineError Forgotten GordonError Host InlineCrew LiveOptions Marker
-MemoryClock MemoryEngine MemoryLocks MemoryProber MemoryRouter MemoryStore NoWayBackError Ports Report RouterError Simulated
-SimulatedImage StoreError Stored UsageError Wish memory_ports
+Adoption Behaviour BusyError Deployed Deployer DocumentError Dossier EngineError Forgotten GordonError Host InlineCrew Journal
+JournalError LiveOptions Marker MemoryClock MemoryEngine MemoryJournal MemoryLocks MemoryProber MemoryRouter MemoryStore
+NoWayBackError Notices Ports Record Recovery Report RouterError Simulated SimulatedImage StoreError Stored UsageError Wish
+Witness memory_ports
 """
 
 
@@ -229,6 +235,22 @@ def test_the_wishes_of_an_operator_are_methods(host: Host) -> None:
     assert () == host.services()
 
 
+def test_holds_and_constants_are_methods(host: Host) -> None:
+    host.deploy("shop", "web", WEB)
+    host.tune("shop", "web", Overrides(free_failures=5, unhealthy=WhenUnhealthy.WITHDRAW))
+    host.hold("shop", "web", seconds=600.0, who="ci", reason="migration")
+    (subject,) = host.snapshot().subjects
+    assert subject.declared is not None
+    assert 5 == subject.declared.policy.free_failures
+    assert subject.hold is not None
+    assert ("ci", "migration") == (subject.hold.who, subject.hold.reason)
+    refused = host.deploy("shop", "web", evolve(WEB, image="shop:2"))
+    assert refused.failure is not None
+    assert Why.ON_HOLD is refused.failure.why
+    host.release("shop")
+    assert host.deploy("shop", "web", evolve(WEB, image="shop:2")).is_well
+
+
 def test_the_real_host_is_opened_and_closed(tmp_path: Path) -> None:
     options = LiveOptions(state=tmp_path / "state.db", environment={})
     with pytest.raises(StoreError):
@@ -335,3 +357,35 @@ def test_one_that_is_cancelled_before_its_thread_began_deploys_nothing(host: Hos
 
 def _single() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1)
+
+
+# --- recovery all the while ------------------------------------------------------------------------------------------------
+
+
+def test_recovery_goes_on_until_it_is_told_to_stop_and_answers_what_happens(host: Host) -> None:
+    host.deploy("shop", "web", WEB)
+    container_id = host.ports.engine.rows()[0].container_id
+    assert isinstance(host.ports.engine, MemoryEngine)
+    memory = host.ports.engine
+    reports: list[Report] = []
+
+    def tell(report: Report) -> None:
+        reports.append(report)
+        if len(reports) == 1:
+            memory.kill(container_id)
+        elif report.results.get(("shop", "web")):
+            recovery.stop()
+
+    recovery: Recovery = host.recovery(tell)
+    recovery.run()
+    assert reports[0].is_whole
+    assert {"RecordAttempt", "Start", "Publish"} <= {type(each.effect).__name__ for each in reports[-1].results["shop", "web"]}
+
+
+def test_recovery_that_was_told_to_stop_before_it_began_does_nothing(host: Host) -> None:
+    host.deploy("shop", "web", WEB)
+    reports: list[Report] = []
+    recovery = host.recovery(reports.append)
+    recovery.stop()
+    recovery.run()
+    assert [] == reports

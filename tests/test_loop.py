@@ -2,13 +2,16 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
+from attrs import evolve
 
 from gordon_core.policy import PASS_CADENCE_S
 from gordon_shell import loop
 from gordon_shell.crew import ThreadCrew
 from gordon_shell.errors import BusyError
+from gordon_shell.events import NO_EVENTS, Event, Events, EventStream, Happened
 from gordon_shell.memory.container import Behaviour
 from gordon_shell.reconciler import Reconciler, Report
 from gordon_shell.system_clock import SystemClock
@@ -124,13 +127,11 @@ def test_a_run_that_was_told_to_end_before_it_began_does_nothing(host: Host) -> 
 class Live:
     """A run in real time, in a thread of its own."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, events: Events = NO_EVENTS) -> None:
         self.host = host
         self.clock = SystemClock()
         self.reports: list[Report] = []
-        ports = type(host.ports)(
-            host.ports.engine, host.ports.store, host.ports.router, host.ports.prober, self.clock, host.ports.locks
-        )
+        ports = evolve(host.ports, clock=self.clock, events=events)
         self.reconciler = Reconciler(ports, lambda: None, crew=ThreadCrew(2))
         self.thread = threading.Thread(
             target=loop.run, args=(ports, self.reconciler, self.reports.append, lambda _text: None), daemon=True
@@ -182,3 +183,130 @@ def test_it_ends_soon_while_a_health_check_is_waited_for(host: Host) -> None:
     host.calls.made.clear()
     time.sleep(0.2)
     assert [] == host.calls.of("engine.inspect")[1:]
+
+
+# --- events --------------------------------------------------------------------------------------------------------------------
+
+
+def served(live: Live, host: Host) -> None:
+    """Wait until the first pass is over."""
+    until_s = time.monotonic() + 60.0
+    while not (live.reports and host.routes()):
+        assert time.monotonic() < until_s
+        time.sleep(0.005)
+
+
+def test_a_death_is_answered_long_before_the_next_pass_is_due(host: Host) -> None:
+    live = Live(host, host.engine)
+    served(live, host)
+    host.calls.made.clear()
+    host.engine.kill("web-1")
+    begun_s = time.monotonic()
+    live.until_called("router.publish")
+    assert time.monotonic() - begun_s < PASS_CADENCE_S / 2
+    assert ["engine.start web-1"] == host.calls.of("engine.start")
+    assert [] == host.calls.of("engine.rows")
+    until_s = time.monotonic() + 60.0
+    while live.reports[-1].is_whole:
+        assert time.monotonic() < until_s
+        time.sleep(0.005)
+    assert {("shop", "web")} == live.reports[-1].results.keys()
+    assert live.stop() < SOON_S
+
+
+def test_a_stream_that_ends_is_followed_by_a_pass_at_once(host: Host) -> None:
+    live = Live(host, host.engine)
+    served(live, host)
+    before = len(live.reports)
+    host.engine.start_again()
+    begun_s = time.monotonic()
+    while len(live.reports) == before:
+        assert time.monotonic() - begun_s < PASS_CADENCE_S / 2
+        time.sleep(0.005)
+    assert live.stop() < SOON_S
+
+
+class Breaking:
+    """An engine whose every stream ends at once."""
+
+    def __init__(self, host: Host) -> None:
+        self.host, self.opened = host, 0
+
+    def events(self) -> EventStream:
+        self.opened += 1
+        stream = self.host.engine.events()
+        stream.close()
+        return stream
+
+
+def test_streams_that_end_all_the_time_make_neither_loop_busy(host: Host) -> None:
+    breaking = Breaking(host)
+    live = Live(host, breaking)
+    served(live, host)
+    time.sleep(2.2)
+    assert live.stop() < SOON_S
+    assert 1 < breaking.opened <= 4
+    assert len(live.reports) <= 3
+
+
+class Flood:
+    """Events that never end."""
+
+    def __init__(self) -> None:
+        self.said, self.closed = 0, False
+
+    def __iter__(self) -> "Flood":
+        return self
+
+    def __next__(self) -> Event:
+        if self.closed:
+            raise StopIteration
+        self.said += 1
+        time.sleep(0.0002)
+        return Event("web-1" if self.said % 2 else f"foreign-{self.said % 50}", Happened.DIED, self.said)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Flooding:
+    """An engine that never stops saying the same of containers that are not ours, and of one that is."""
+
+    def events(self) -> EventStream:
+        return Flood()
+
+
+def test_a_flood_of_events_costs_a_look_a_second_and_the_passes_come_as_ever(host: Host) -> None:
+    live = Live(host, Flooding())
+    served(live, host)
+    host.calls.made.clear()
+    time.sleep(2.5)
+    assert len(host.calls.of("engine.inspect web-1")) <= 4
+    assert len(host.calls.of("store.read")) <= 8
+    host.engine.kill("web-1")
+    live.until_called("engine.start web-1")
+    assert live.stop() < SOON_S
+
+
+def test_the_cadence_is_kept_beside_a_flood() -> None:
+    host = Host()
+    host.service("web")
+    clock = SystemClock()
+    ports = evolve(host.ports, clock=clock, events=Flooding())
+    reconciler = Reconciler(ports, lambda: None, crew=ThreadCrew(2))
+    wholes: list[float] = []
+
+    def tell(report: Report) -> None:
+        if report.is_whole:
+            wholes.append(time.monotonic())
+        if len(wholes) == 5:
+            reconciler.stop()
+
+    loop.run(ports, reconciler, tell, lambda _text: None, cadence_s=0.3)
+    clock.close()
+    assert [True] * 4 == [after - before < 3.0 for before, after in pairwise(wholes)]
+
+
+def test_without_events_nothing_is_followed_and_a_pass_comes_as_ever(host: Host) -> None:
+    desk = Desk(host, 3).run()
+    assert [1000.0, 1015.0, 1030.0] == desk.times

@@ -10,7 +10,8 @@ from gordon_core.grants import Grants, HostPolicy, Overrides, PathGrant, Scope
 from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.observation import Bind, Container, Gone, RouteSeen, RouteUnread, Unread
 from gordon_core.planner import plan
-from gordon_core.snapshot import Declared, Snapshot, Subject
+from gordon_core.policy import Constant, WhenUnhealthy
+from gordon_core.snapshot import Declared, Hold, Snapshot, Subject
 from gordon_shell.errors import DocumentError, StoreError
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.observer import Observer, Surroundings
@@ -25,13 +26,20 @@ SEEN = ["router.read", "store.read", "engine.rows"]
 class Lookout:
     """An observer of a host with one service that runs, verified and routed; the policy can be changed."""
 
-    def __init__(self, *, remember: bool = True, mounts: tuple[Mount, ...] = (), behaviour: Behaviour | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        remember: bool = True,
+        mounts: tuple[Mount, ...] = (),
+        behaviour: Behaviour | None = None,
+        labels: tuple[tuple[str, str], ...] = (),
+    ) -> None:
         self.host = Host()
         self.policy: HostPolicy | None = None
         self.damage = ""
         self.host.service("web")
         self.host.engine.add(
-            Simulated("web-1", "web", ((HTTP, 0),), mounts=mounts, behaviour=behaviour if behaviour is not None else Behaviour())
+            Simulated("web-1", "web", ((HTTP, 0),), behaviour=behaviour or Behaviour(), labels=labels, mounts=mounts)
         )
         self.host.engine.start("web-1")
         self.host.verify("web", "web-1")
@@ -281,7 +289,8 @@ def test_a_damaged_policy_holds_nothing_up_that_needs_no_grant_and_changes_no_co
     subject = lookout.subject()
     assert () == subject.ungranted
     assert subject.declared is not None
-    assert (9, ("apps.shop.recovery",)) == (subject.declared.policy.free_failures, subject.policy_origin)
+    assert 9 == subject.declared.policy.free_failures
+    assert (Constant("free_failures", "9", "[apps.shop.recovery] of the host policy"),) == subject.policy_constants
 
 
 def test_constants_of_the_host_policy_take_the_place_of_the_declared_ones_at_once() -> None:
@@ -294,6 +303,39 @@ def test_constants_of_the_host_policy_take_the_place_of_the_declared_ones_at_onc
     assert before.declared == lookout.host.declared("web")
     again = lookout.observer.look_again(after)
     assert again.declared == after.declared
+
+
+def test_labels_set_constants_without_another_call_and_what_is_tuned_outweighs_them() -> None:
+    labels = (("gordon.recovery.unhealthy", "withdraw"), ("gordon.recovery.free_failures", "9"), ("gordon.recovery.x", "1"))
+    lookout = Lookout(labels=labels)
+    lookout.host.store.set_tuning("shop", "web", Overrides(free_failures=5))
+    lookout.host.calls.clear()
+    subject = lookout.subject()
+    assert SEEN == lookout.host.calls.made
+    assert subject.declared is not None
+    assert (WhenUnhealthy.WITHDRAW, 5) == (subject.declared.policy.unhealthy, subject.declared.policy.free_failures)
+    assert (
+        Constant("free_failures", "5", "gordon-shell tune"),
+        Constant("unhealthy", "withdraw", "label gordon.recovery.unhealthy"),
+    ) == subject.policy_constants
+    assert ["policy label gordon.recovery.x=1 is not understood"] == [each.split(":")[0] for each in subject.policy_faults]
+    assert subject is lookout.subject()
+
+
+def test_a_hold_is_seen_until_it_is_over_also_in_a_later_boot() -> None:
+    lookout = Lookout()
+    now = lookout.host.clock.now()
+    lookout.host.store.set_hold("shop", "web", Hold(now.boot_s + 100.0, now.wall_s + 100.0, now.boot_id, "alice", "why"))
+    held = lookout.subject().hold
+    assert held is not None
+    assert now.boot_s + 100.0 == held.until_s
+    lookout.host.clock.reboot("boot-2")
+    again = lookout.subject().hold
+    assert again is not None
+    later = lookout.host.clock.now()
+    assert later.boot_s + (held.until_wall_s - later.wall_s) == pytest.approx(again.until_s, abs=20.0)
+    lookout.host.clock.advance(100.0)
+    assert None is lookout.subject().hold
 
 
 # --- a second look at one service --------------------------------------------------------------------------------------
@@ -363,3 +405,27 @@ def test_a_container_that_is_gone_is_told_from_one_that_was_not_read() -> None:
     lookout = Lookout()
     lookout.host.engine.delete("web-1")
     assert Gone() == lookout.subject().seen
+
+
+def test_some_services_are_looked_at_with_one_read_of_the_router_and_of_the_policy() -> None:
+    lookout = Lookout()
+    lookout.host.service("api")
+    subjects = lookout.look().subjects
+    lookout.host.calls.clear()
+    lookout.damage = "policy.toml: not TOML"
+    seen = list(lookout.observer.look_at_each(subjects))
+    assert [(each.service, each.seen_as) for each in subjects] == [(each.service, each.seen_as) for each in seen]
+    assert ["store.read_service shop api", "store.read_service shop web", "router.read"] == lookout.host.calls.of(
+        "store.read", "router."
+    )
+    assert ["engine.inspect api-1", "engine.inspect web-1"] == lookout.host.calls.of("engine.")
+    assert "policy.toml" in lookout.observer.policy_fault
+
+
+def test_some_services_are_looked_at_one_after_the_other_so_that_who_asks_may_stop() -> None:
+    lookout = Lookout()
+    lookout.host.service("api")
+    subjects = lookout.look().subjects
+    lookout.host.calls.clear()
+    next(lookout.observer.look_at_each(subjects))
+    assert ["engine.inspect api-1"] == lookout.host.calls.of("engine.")

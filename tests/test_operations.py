@@ -6,9 +6,10 @@ import pytest
 from attrs import evolve
 
 from gordon_core.effects import Done, Generation, Outcome
+from gordon_core.grants import Overrides
 from gordon_core.memory import Attempt, Memory, Strikes, Verified
 from gordon_core.observation import Bind
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell import operations
 from gordon_shell.errors import BusyError, EngineError, RouterError, StoreError, UsageError
 from gordon_shell.memory.locks import MemoryLocks
@@ -151,8 +152,38 @@ def test_a_retry_forgets_the_history_and_keeps_what_was_verified(ports: Ports, w
     memory = Memory(4, "t0", 900.0, Attempt("t0"), Strikes("t1", 1, "r1"), verified=VERIFIED, boot_id="boot-1")
     ports.store.save_memory("shop", "web", web, memory)
     assert [memory] == [each for _, each in operations.retry(ports, "shop")]
-    assert Memory(verified=VERIFIED) == stored(ports).memory
+    assert Memory(verified=VERIFIED, again=True) == stored(ports).memory
     assert () == operations.retry(ports, "shop", "web")
+
+
+def test_a_hold_is_put_on_every_service_of_an_app_or_on_one_and_ended_likewise(shell: Shell, ports: Ports, web: str) -> None:
+    del web
+    shell.container("db-1")
+    operations.adopt(ports, "shop", (Wish("db", "db-1"),))
+    wish = Hold(9_000.0, 1e9, "boot-1", "alice", "migration")
+    assert [None, None] == [each.hold for each in operations.hold(ports, "shop", "", wish)]
+    assert [wish, wish] == [stored(ports, each).hold for each in ("web", "db")]
+    assert [wish] == [each.hold for each in operations.release(ports, "shop", "db")]
+    assert [wish, None] == [stored(ports, each).hold for each in ("web", "db")]
+    assert [None, wish] == [each.hold for each in operations.release(ports, "shop")]
+    with pytest.raises(UsageError, match="app 'shop' has no service 'api'"):
+        operations.hold(ports, "shop", "api", wish)
+
+
+def test_what_is_tuned_is_changed_under_the_lock(ports: Ports, web: str) -> None:
+    del web
+    operations.tune(ports, "shop", "web", lambda _before: Overrides(free_failures=5))
+    before = operations.tune(ports, "shop", "web", lambda before: evolve(before, readiness_s=9.0))
+    assert Overrides(free_failures=5) == before.tuning
+    assert Overrides(free_failures=5, readiness_s=9.0) == stored(ports).tuning
+
+
+def test_forgetting_forgets_holds_and_what_is_tuned(ports: Ports, web: str) -> None:
+    operations.hold(ports, "shop", "web", Hold(9_000.0, 1e9, "boot-1", "alice", "migration"))
+    operations.tune(ports, "shop", "web", lambda _before: Overrides(free_failures=5))
+    operations.forget(ports, "shop")
+    operations.adopt(ports, "shop", (Wish("web", web),))
+    assert (None, Overrides()) == (stored(ports).hold, stored(ports).tuning)
 
 
 def test_a_retired_container_gets_a_marker_with_its_own_grace_or_the_one_given(shell: Shell, ports: Ports, web: str) -> None:

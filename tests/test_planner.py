@@ -23,7 +23,7 @@ from gordon_core.effects import (
 )
 from gordon_core.memory import Attempt, Verified, Window
 from gordon_core.observation import Bind, Clock, Port, PortBinding, Protocol, Status, Unread
-from gordon_core.planner import Decision, Plan, decide, decide_beside, names_foreign_ports, plan
+from gordon_core.planner import Decision, Plan, decide, decide_beside, is_at_odds, names_foreign_ports, plan
 from gordon_core.sentences import record
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Clash, Snapshot, Subject, Superseded
@@ -290,6 +290,16 @@ def test_one_service_is_decided_beside_those_whose_routes_name_foreign_ports() -
     assert [whole.services[0].situation] == situations(alone)
     assert [Situation.AWAITING] == [each.situation for each in alone.superseded]
     assert [Situation.UNPROBED] == situations(decide_beside(blog(), (), CLOCK))
+
+
+def test_two_looks_at_one_port_that_a_route_names_are_at_odds() -> None:
+    """blog() holds the port of good(): of that other, what was seen is out of date."""
+    assert is_at_odds(blog(), good(), (BIND,))
+    assert is_at_odds(blog(), good(superseding), (OLD_BIND, BIND))
+    assert not is_at_odds(blog(), good(), ())
+    assert not is_at_odds(blog(), good(), (OLD_BIND,))
+    assert not is_at_odds(blog(), good(down), (BIND,)), "the law knows of that"
+    assert not is_at_odds(blog(blog_down), good(), (BIND,))
 
 
 # --- the bound of a pass ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from gordon_core.memory import Memory
 from gordon_core.observation import Bind
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Declared, Intent
-from gordon_shell.crew import Job, ThreadCrew
+from gordon_shell.crew import Job, ThreadCrew, never
 from gordon_shell.memory.container import Simulated
 from tests.hosts import HANGS_S, HTTP, Host, settled, situations
 
@@ -31,11 +31,11 @@ SHORT = 1.0
 class Hurried(ThreadCrew):
     """Gives no job more time than a test can wait for."""
 
-    def go(self, jobs: Iterable[Job], patience_s: float | None) -> None:
+    def go(self, jobs: Iterable[Job], patience_s: float | None, meanwhile: Callable[[], bool] = never) -> None:
         given = tuple(jobs)
         for each in given:
             each.deadline_s = SHORT
-        super().go(given, patience_s)
+        super().go(given, patience_s, meanwhile)
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from contextlib import closing, contextmanager
 from gordon_core.effects import Refused
 from gordon_core.observation import Bind
 from gordon_shell.crew import ThreadCrew
+from gordon_shell.pace import AT_ONCE, Pace
 from gordon_shell.prober import SocketProber
-from gordon_shell.reconciler import CONCURRENCY
+from gordon_shell.reconciler import SIDE_BY_SIDE
 from tests.engine_worlds import in_time
 from tests.hosts import HTTP, settled
 
@@ -20,7 +21,7 @@ STARTS = "engine.start"
 def test_r15_a_service_that_hangs_does_not_keep_its_siblings_from_being_looked_at() -> None:
     """Its siblings are brought back in the same pass, whatever their order."""
     host = settled("a", "b", "c")
-    host.restarted(crew=ThreadCrew(CONCURRENCY))
+    host.restarted(crew=ThreadCrew(SIDE_BY_SIDE))
     for each in ("a-1", "b-1", "c-1"):
         host.engine.kill(each)
     hanging = host.calls.hold("engine.start a-1")
@@ -68,7 +69,7 @@ def test_r20_a_connection_that_does_not_stay_is_not_ready() -> None:
 def test_31_after_a_boot_no_more_start_at_once_than_the_concurrency_bound_allows() -> None:
     """moby/moby issue 20713, and issue 30503: 40 containers are down at once; their starts are spread."""
     host = settled(*(f"s{number:02}" for number in range(40)))
-    host.restarted(crew=ThreadCrew(CONCURRENCY))
+    host.restarted(crew=ThreadCrew(SIDE_BY_SIDE, Pace(a_second=100.0)))
     for number in range(40):
         host.engine.kill(f"s{number:02}-1")
     turn, under_way, most = threading.Lock(), [0], [0]
@@ -84,4 +85,4 @@ def test_31_after_a_boot_no_more_start_at_once_than_the_concurrency_bound_allows
     host.calls.before(STARTS, start)
     host.reconciler.run_pass()
     assert 40 == len(host.calls.of(STARTS)) == len(host.routes())
-    assert 1 < most[0] <= CONCURRENCY
+    assert 1 < most[0] <= AT_ONCE < SIDE_BY_SIDE

@@ -33,7 +33,7 @@ from gordon_core.effects import (
 from gordon_core.memory import Window
 from gordon_core.observation import Bind, Clock, Port, Status
 from gordon_core.planner import Decision, decide, decide_superseded, plan
-from gordon_core.policy import Policy
+from gordon_core.policy import Constant, Policy
 from gordon_core.record import Line, PlanRecord, Role
 from gordon_core.sentences import (
     binds_in_words,
@@ -43,6 +43,7 @@ from gordon_core.sentences import (
     line,
     ordinal,
     plural,
+    policy_notes,
     record,
     remedy,
     sentence,
@@ -156,7 +157,7 @@ def test_a_blocked_service_says_what_had_no_answer_or_was_enough() -> None:
     ],
 )
 def test_a_superseded_container_says_why_it_is_held(subject: Subject, expected: str) -> None:
-    assert expected == sentence(decide_superseded(subject.superseded[0], subject), CLOCK)
+    assert expected == sentence(decide_superseded(subject.superseded[0], subject, NOW_S), CLOCK)
 
 
 def test_a_state_that_the_engine_has_no_word_for_is_unknown() -> None:
@@ -322,3 +323,20 @@ def test_times_are_utc_wherever_this_runs() -> None:
         (sys.executable, "-c", code), env=os.environ | {"TZ": "UTC-20"}, capture_output=True, text=True, check=True
     )
     assert "07:00:00Z\n" == asked.stdout
+
+
+def test_what_one_origin_sets_is_one_clause_and_what_is_not_understood_follows() -> None:
+    constants = (
+        Constant("free_failures", "2", "HOST"),
+        Constant("ladder_s", "5, 10", "HOST"),
+        Constant("readiness_s", "9", "LABEL"),
+    )
+    tuned = evolve(GOOD, policy_constants=constants, policy_faults=("policy label x is not understood",))
+    assert (
+        "free_failures = 2; ladder_s = 5, 10, by HOST",
+        "readiness_s = 9, by LABEL",
+        "policy label x is not understood",
+    ) == policy_notes(decide(tuned, NOW_S))
+    assert () == policy_notes(decide(GOOD, NOW_S))
+    old = made(tuned, superseding)
+    assert () == policy_notes(decide_superseded(old.superseded[0], old, NOW_S))

@@ -14,14 +14,17 @@ from gordon_core.effects import (
     Effect,
     Forget,
     Publish,
+    RecordAttempt,
+    RecordFailure,
     Restart,
     Start,
     Stop,
     SupersededEffect,
     Withdraw,
 )
-from gordon_core.observation import RouteUnread, SeenAs
+from gordon_core.observation import Container, RouteUnread, SeenAs, Status
 from gordon_core.planner import decide, plan
+from gordon_core.policy import WhenUnhealthy
 from gordon_core.sentences import remedy
 from gordon_core.services import NARROWED, ROWS, Row, Scope, rows, scope
 from gordon_core.situations import REMEDIES, REMEDIES_IN_THE_DARK, Situation
@@ -65,6 +68,11 @@ WELL_WITHOUT_EFFECT = {
     Situation.ABSENT,
     Situation.LEAVING,
     Situation.SHUT,
+    Situation.ON_HOLD,
+    Situation.SERVING_HELD,
+    Situation.OLD_ON_HOLD,
+    Situation.CANDIDATE_ON_HOLD,
+    Situation.DONE,
     Situation.WATCHED,
     Situation.UNCONFIRMED,
     Situation.PROVING,
@@ -135,7 +143,7 @@ def test_what_is_held_has_a_remedy_and_no_effect() -> None:
     effectless |= {each for each in OF_SUPERSEDED | OF_CANDIDATES if decided(EXEMPLARS[each], each).effect is None}
     assert set(REMEDIES) == effectless - WELL_WITHOUT_EFFECT
     assert set() == WELL_WITHOUT_EFFECT - effectless
-    assert {Situation.LOCKED, Situation.IN_FLIGHT, Situation.SUPPLANTED} == set(REMEDIES_IN_THE_DARK)
+    assert {Situation.LOCKED, Situation.IN_FLIGHT, Situation.SUPPLANTED, Situation.ON_HOLD} == set(REMEDIES_IN_THE_DARK)
 
 
 # --- over the whole pool -------------------------------------------------------------------------------------------------
@@ -192,6 +200,28 @@ def _touches_what_is_not_of_the_service(_subject: Subject, effect: Effect) -> bo
     return isinstance(effect, get_args(SupersededEffect) + get_args(CandidateEffect))
 
 
+def _touches_what_is_held(subject: Subject, effect: Effect) -> bool:
+    return isinstance(effect, Start | Restart | Stop) and subject.hold is not None
+
+
+def _has_ended_for_good(subject: Subject) -> bool:
+    seen, declared = subject.seen, subject.declared
+    if not isinstance(seen, Container) or declared is None or not declared.policy.exit_0_is_done:
+        return False
+    attempt = subject.memory.attempt
+    started = attempt is not None and attempt.before == seen.started_at
+    return seen.status is Status.EXITED and seen.exit is not None and seen.exit.code == 0 and not started
+
+
+def _goes_on_with_what_is_done(subject: Subject, effect: Effect) -> bool:
+    return isinstance(effect, RecordAttempt | Start | RecordFailure) and _has_ended_for_good(subject)
+
+
+def _restarts_what_is_only_withdrawn(subject: Subject, effect: Effect) -> bool:
+    declared = subject.declared
+    return isinstance(effect, Restart) and declared is not None and declared.policy.unhealthy is WhenUnhealthy.WITHDRAW
+
+
 INVARIANTS: dict[str, Callable[[Subject, Effect], bool]] = {
     "an effect is for the exact generation, or for a container that the store names": _is_for_another,
     "P1: published only after readiness in this pass": _publishes_unverified,
@@ -203,6 +233,9 @@ INVARIANTS: dict[str, Callable[[Subject, Effect], bool]] = {
     "one pass: one attempt": _starts_twice,
     "B2: no attempt before its time": _starts_before_its_time,
     "a service calls for its own effects only": _touches_what_is_not_of_the_service,
+    "T1: what is on hold is not touched": _touches_what_is_held,
+    "T2: what is done is neither started nor charged": _goes_on_with_what_is_done,
+    "T3: what is only withdrawn is not restarted": _restarts_what_is_only_withdrawn,
 }
 
 
@@ -230,7 +263,8 @@ def walk() -> Walk:
             found.differing.append(subject)
         decision = decide(subject, NOW_S)
         effect = decision.effect
-        if effect is None and not decision.is_held and scope(subject) is Scope.RUNNING and not _is_served(subject):
+        is_quiet = effect is None and not decision.is_held and not _has_ended_for_good(subject)
+        if is_quiet and scope(subject) is Scope.RUNNING and not _is_served(subject):
             found.dark.append(subject)
         for name, breaks in INVARIANTS.items() if effect is not None else ():
             if breaks(subject, effect):

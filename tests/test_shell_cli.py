@@ -23,12 +23,13 @@ from tests.states import filled
 ROOT = Path(__file__).parent.parent
 PROGRAM = (sys.executable, "-m", "gordon_shell.shell_cli")
 COMMANDS = (
-    "adopt", "deploy", "rollback", "once", "run", "status", "stop", "start", "inhibit", "allow", "retry", "retire", "forget",
-    "haproxy-config", "export", "import",
+    "adopt", "deploy", "rollback", "once", "run", "status", "stop", "start", "inhibit", "allow", "retry", "hold", "release",
+    "tune", "retire", "forget", "doctor", "test-notices", "haproxy-config", "export", "import",
 )  # fmt: skip
 WITH_A_STATE = {
     "rollback": ["shop", "web"], "once": [], "run": [], "status": [], "stop": ["shop"], "start": ["shop"],
     "inhibit": ["shop/web"], "allow": ["shop/web"],
+    "hold": ["shop", "--until", "+1h", "--reason", "x"], "release": ["shop"], "tune": ["shop/web"],
     "retry": ["shop"], "retire": ["shop/web", "x"], "forget": ["shop"], "haproxy-config": [], "export": [],
 }  # fmt: skip
 
@@ -87,7 +88,7 @@ def test_shell_completion_completes_commands_and_options() -> None:
         [sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=ROOT,
         env={**os.environ, "_GORDON_SHELL_COMPLETE": "bash_complete", "COMP_WORDS": "gordon-shell re", "COMP_CWORD": "1"},
     )  # fmt: skip
-    assert ["plain,retry", "plain,retire"] == ran.stdout.split()
+    assert ["plain,retry", "plain,release", "plain,retire"] == ran.stdout.split()
 
 
 @pytest.mark.parametrize(

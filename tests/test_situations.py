@@ -30,6 +30,18 @@ EXPECTED: dict[Situation, tuple[str, str]] = {
         "gordon-shell status",
     ),
     Situation.SHUT: ("stopped, as the operator wants", ""),
+    Situation.ON_HOLD: ("held until 07:04:12Z by alice: migration", "gordon-shell release shop/web"),
+    Situation.SERVING_HELD: ("serving; held until 07:04:12Z by alice: migration", ""),
+    Situation.OLD_ON_HOLD: ("superseded; held until 07:04:12Z by alice: migration", ""),
+    Situation.CANDIDATE_ON_HOLD: ("left by a deploy; held until 07:04:12Z by alice: migration", ""),
+    Situation.DONE_ROUTED: ("done, but it may still be routed; the route must go", ""),
+    Situation.DONE_REMEMBERED: ("done; its history can go", ""),
+    Situation.DONE: ("done: it ended by itself with exit code 0, and is not started again", ""),
+    Situation.SIDELINED_ROUTED: ("unhealthy at strike 2 of 2, and it may still be routed; the route must go", ""),
+    Situation.SIDELINED: (
+        "unhealthy at strike 2 of 2; left running, and not routed before it is healthy",
+        "docker inspect 3f2a9c1b7d4e",
+    ),
     Situation.INHIBITED_ROUTED: ("inhibited (its volume is being moved), and it may still be routed; the route must go", ""),
     Situation.INHIBITED: (
         "inhibited (its volume is being moved); never started",

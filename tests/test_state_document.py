@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gordon_core.grants import Overrides
 from gordon_core.memory import Memory
 from gordon_core.observation import Port
-from gordon_core.policy import Policy
-from gordon_core.snapshot import Declared, HttpCheck, Intent
+from gordon_core.policy import Policy, WhenUnhealthy
+from gordon_core.snapshot import Declared, Hold, HttpCheck, Intent
 from gordon_shell.codec import plain
 from gordon_shell.errors import DocumentError, UsageError
 from gordon_shell.ports import Deployed, Journalled, Marker, Stored
@@ -40,6 +41,9 @@ def everything(store: SqliteStore) -> None:
     store.set_intent("empty", Intent.STOPPED)
     store.inhibit("shop", "web", "new", "eats data")
     store.inhibit("shop", "never", "seen", "nor this")
+    store.set_hold("shop", "web", Hold(90.5, 1796022000.25, "boot", "alice", "migration"))
+    store.set_tuning("shop", "web", Overrides(ladder_s=(0.5, 2.0), exit_0_is_done=True, unhealthy=WhenUnhealthy.WITHDRAW))
+    store.set_tuning("shop", "never", Overrides(free_failures=5))
 
 
 class TestTheDocument:

@@ -92,6 +92,7 @@ def test_json_says_the_same(shell: Shell) -> None:
             "next": "",
             "help": "gordon-shell adopt shop web=CONTAINER",
             "notes": [],
+            "policy": [],
         }
     ]
 

@@ -15,6 +15,7 @@ from gordon_core.planner import decide
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.crew import InlineCrew
+from gordon_shell.holds import held_for
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.ports import Mount
 from gordon_shell.reconciler import Reconciler
@@ -44,6 +45,11 @@ def inhibited(host: Host) -> Host:
 
 def stopping(host: Host) -> Host:
     host.store.set_intent("shop", Intent.STOPPED)
+    return host
+
+
+def on_hold(host: Host) -> Host:
+    assert Done() == host.store.set_hold("shop", "web", held_for(host.clock.now(), 3_600.0, "alice", "migration"))
     return host
 
 
@@ -144,6 +150,10 @@ WORLDS: dict[str, tuple[Situation, World]] = {
         Situation.UNSAFE, lambda: after(lambda host: host.engine.set_status("web-1", Status.UNKNOWN), with_history(settled())),
     ),
     "in a crash loop": (Situation.COOLING, lambda: crashing(unsettled(Behaviour(exits_after_s=0.0)))),
+    "on hold and serving": (Situation.SERVING_HELD, lambda: on_hold(settled())),
+    "on hold and down": (
+        Situation.ON_HOLD, lambda: after(lambda host: host.engine.kill("web-1"), on_hold(with_history(settled()))),
+    ),
     "without a grant": (Situation.UNGRANTED, without_a_grant),
     "without its port": (Situation.PORTLESS, without_its_port),
     "not ready": (Situation.NOT_READY, lambda: unsettled(Behaviour(listens=False))),
@@ -190,7 +200,7 @@ def test_a_pass_over_a_world_in_which_nothing_changed_writes_nothing(situation: 
 
 
 def test_another_look_at_what_has_not_changed_adds_nothing_to_memory_but_to_a_window_that_can_end() -> None:
-    """Whatever is on its way, or proves itself, may grow its window; of all else the second look at the same is as the first."""
+    """Whatever is on its way, or proves itself, on hold too, may grow its window; of all else the second look is as the first."""
     grown = set()
     for each in pool():
         if each.results or each.clash is not None:
@@ -201,4 +211,5 @@ def test_another_look_at_what_has_not_changed_adds_nothing_to_memory_but_to_a_wi
             assert evolve(once.memory, window=None) == evolve(again.memory, window=None)
             decision = decide(again, NOW_S + 15)
             grown.add((decision.situation, decision.effect is None))
-    assert {(Situation.PROVING, True), (Situation.UNPROBED, False), (Situation.MISROUTED, False)} == grown
+    proves_itself = {(Situation.PROVING, True), (Situation.SERVING_HELD, True)}
+    assert {*proves_itself, (Situation.UNPROBED, False), (Situation.MISROUTED, False)} == grown

@@ -13,6 +13,7 @@ from tests.core_examples import (
     EARLIER,
     EXEMPLARS,
     NOBODY,
+    NOW_S,
     OLD,
     OLD_BIND,
     OLD_ID,
@@ -40,7 +41,7 @@ from tests.core_examples import (
 
 
 def _decided(subject: Subject) -> tuple[Situation, object]:
-    decision = decide_superseded(subject.superseded[0], subject)
+    decision = decide_superseded(subject.superseded[0], subject, NOW_S)
     return decision.situation, decision.effect
 
 
@@ -166,7 +167,7 @@ def test_a_container_that_active_names_after_all_is_kept() -> None:
 
 def test_what_was_refused_is_said_of_the_container_that_it_was_refused_of() -> None:
     subject = good(superseding, after(Retire("shop", "web", OLD_ID, 20.0), Refused("no", Fault.ENGINE)))
-    decision = decide_superseded(subject.superseded[0], subject)
+    decision = decide_superseded(subject.superseded[0], subject, NOW_S)
     assert (subject, Situation.BLOCKED, subject.superseded[0]) == (decision.subject, decision.situation, decision.old)
 
 

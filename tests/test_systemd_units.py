@@ -12,6 +12,8 @@ import pytest
 
 from gordon_core.policy import DEFAULT_POLICY, TIMER_CADENCE_S
 from gordon_shell.errors import EX_DATAERR, EX_TEMPFAIL, EX_USAGE
+from gordon_shell.sd_notify import Systemd
+from gordon_shell.shell_cli import _LONGEST_S as LONGEST_CADENCE_S
 from gordon_shell.state_path import default_state_path
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +58,20 @@ def test_run_is_started_again_unless_that_cannot_help() -> None:
     assert service["Restart"] == "on-failure"
     assert service["RestartPreventExitStatus"] == f"{EX_USAGE} {EX_DATAERR} {EX_TEMPFAIL}"
     assert unit("gordon-shell.service")["Unit"]["StartLimitIntervalSec"] == "0"
+
+
+def test_run_is_ready_and_alive_by_complete_passes() -> None:
+    """`run` says so itself (gordon_shell/sd_notify.py); the watchdog leaves time for several passes, and for one that is slow."""
+    service = unit("gordon-shell.service")["Service"]
+    assert service["Type"] == "notify"
+    assert "NotifyAccess" not in service
+    (minutes,) = re.fullmatch(r"(\d+)min", service["WatchdogSec"]).groups()  # type: ignore[union-attr]  # None fails the test
+    complaints: list[str] = []
+    told = {"NOTIFY_SOCKET": "/run/systemd/notify", "WATCHDOG_USEC": str(int(minutes) * 60_000_000)}
+    Systemd(told, complaints.append).check(LONGEST_CADENCE_S)
+    assert [] == complaints
+    assert service["TimeoutStartSec"] == service["WatchdogSec"]
+    assert service["WatchdogSignal"] == "SIGKILL"
 
 
 def test_run_has_the_time_that_it_takes_to_end() -> None:
@@ -112,6 +128,7 @@ def test_hardening_hides_no_path_that_a_container_may_mount(name: str) -> None:
 def test_both_services_are_hardened_alike() -> None:
     run, once = (dict(unit(name)["Service"]) for name in SERVICES)
     own = {"Type", "ExecStart", "Restart", "RestartSec", "RestartPreventExitStatus", "OOMScoreAdjust", "TimeoutStartSec"}
+    own |= {"WatchdogSec", "WatchdogSignal"}
     assert {key: run[key] for key in run.keys() - own} == {key: once[key] for key in once.keys() - own}
 
 

@@ -18,6 +18,7 @@ class MemoryClock:
         self._lock = threading.RLock()
         self._now = start
         self._woken = False
+        self._nudged = False
 
     def now(self) -> Clock:
         """Return the present instant."""
@@ -28,8 +29,18 @@ class MemoryClock:
         if not self._woken:
             self.advance(seconds)
 
+    def rest(self, seconds: float) -> None:
+        """Let that much time pass at once; none after `nudge`, or `wake`."""
+        nudged, self._nudged = self._nudged, False
+        if not nudged:
+            self.sleep(seconds)
+
+    def nudge(self) -> None:
+        """End the next rest."""
+        self._nudged = True
+
     def wake(self) -> None:
-        """End every sleep from now on."""
+        """End every sleep and every rest from now on."""
         self._woken = True
 
     def advance(self, seconds: float) -> None:

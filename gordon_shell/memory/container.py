@@ -54,7 +54,8 @@ class Simulated:
     """A container of the memory engine, created and not started unless told otherwise.
 
     `publishes` pairs its ports with fixed host ports, or with 0 for an ephemeral one. A restart policy is shown, not followed.
-    `lines` is what it printed; `made` what it was made from, None for one that was put into the engine ready-made.
+    `lines` is what it printed, each with its time (seconds since 1970); `made` what it was made from, None for one that was put
+    into the engine ready-made.
     """
 
     container_id: str
@@ -73,7 +74,7 @@ class Simulated:
     ended_s: float = 0.0
     ports: tuple[PortBinding, ...] = ()
     exit: Exit = NOT_ENDED
-    lines: tuple[str, ...] = ()
+    lines: tuple[tuple[float, str], ...] = ()
     made: Made | None = None
 
     def is_alive(self) -> bool:
@@ -83,7 +84,7 @@ class Simulated:
     def started(self, clock: Clock, ports: tuple[PortBinding, ...], serial: int) -> "Simulated":
         """Return it as it is right after a start; `serial` keeps the names of two executions of one instant apart."""
         at = timestamp(clock.wall_s, serial)
-        lines = self.lines + self.behaviour.says
+        lines = self.lines + tuple((clock.wall_s, each) for each in self.behaviour.says)
         return evolve(
             self, status=Status.RUNNING, started_at=at, started_s=clock.boot_s, ports=ports, exit=NOT_ENDED, lines=lines
         )

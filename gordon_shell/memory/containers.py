@@ -11,7 +11,9 @@ from itertools import count
 from attrs import evolve
 
 from gordon_core.observation import PortBinding, Protocol, Status
+from gordon_shell.errors import EngineError
 from gordon_shell.memory.container import Behaviour, Simulated
+from gordon_shell.memory.events import MemoryEventStream, Voice
 from gordon_shell.ports import TimeSource
 
 FIRST_EPHEMERAL = 32768
@@ -29,11 +31,24 @@ class MemoryContainers:
         self._lock = threading.RLock()
         self._containers: dict[str, Simulated] = {}
         self._unreachable = ""
+        self._voice = Voice()
 
     def add(self, *containers: Simulated) -> None:
         """Create containers, or put others in the place of those with the same ID."""
         with self._lock:
-            self._containers |= {each.container_id: each for each in containers}
+            for each in containers:
+                self._put(each)
+
+    def events(self) -> MemoryEventStream:
+        """Begin to listen. Raise EngineError while unreachable."""
+        with self._lock:
+            if self._unreachable:
+                message = f"the memory engine gave no answer: {self._unreachable}; make it reachable again"
+                raise EngineError(message)
+            self._settle()
+            stream = MemoryEventStream(self._lock, self._settle)
+            self._voice.streams.append(stream)
+        return stream
 
     def kill(self, container_id: str, exit_code: int = KILLED) -> None:
         """End its execution behind the back of whoever started it."""
@@ -54,7 +69,9 @@ class MemoryContainers:
     def delete(self, container_id: str) -> None:
         """Remove it, whether it runs or not."""
         with self._lock:
-            self._containers.pop(container_id, None)
+            one = self._containers.pop(container_id, None)
+            if one is not None:
+                self._voice.compare(one, None, self.time.now())
 
     def behave(self, container_id: str, behaviour: Behaviour) -> None:
         """Change how it behaves, from now on."""
@@ -62,18 +79,21 @@ class MemoryContainers:
 
     def say(self, container_id: str, *lines: str) -> None:
         """Have it print these lines."""
-        self._change(container_id, lambda one: evolve(one, lines=one.lines + lines))
+        said = tuple((self.time.now().wall_s, each) for each in lines)
+        self._change(container_id, lambda one: evolve(one, lines=one.lines + said))
 
     def unreachable(self, reason: str) -> None:
-        """Answer nothing any more, for this reason; "" ends that. The containers live on."""
+        """Answer nothing any more, for this reason; "" ends that. The containers live on, and events end."""
         with self._lock:
             self._settle()
             self._unreachable = reason
+            self._voice.hush()
 
     def start_again(self, *, live_restore: bool = False) -> None:
         """Be an engine that was killed and started again: without live-restore nothing that ran runs any more."""
         with self._lock:
             clock = self.time.now()
+            self._voice.hush()
             for each in self._containers.values():
                 ended_meanwhile = each.at(clock) is not each
                 if each.is_alive() and (ended_meanwhile or not live_restore):
@@ -92,13 +112,24 @@ class MemoryContainers:
         with self._lock:
             self._settle()
             if container_id in self._containers:
-                self._containers[container_id] = change(self._containers[container_id])
+                self._put(change(self._containers[container_id]))
+
+    def _put(self, one: Simulated) -> None:
+        """Put a container in the place of what it was, and tell whoever listens what happened."""
+        before = self._containers.get(one.container_id)
+        self._containers[one.container_id] = one
+        self._voice.compare(before, one, self.time.now())
 
     def _settle(self) -> None:
         """Let what was due to end have ended; not while the engine is down, which learns of it later."""
-        if not self._unreachable:
-            clock = self.time.now()
-            self._containers = {each.container_id: each.at(clock) for each in self._containers.values()}
+        if self._unreachable:
+            return
+        clock = self.time.now()
+        before = self._containers
+        self._containers = {each.container_id: each.at(clock) for each in before.values()}
+        if self._voice.streams:
+            for each in self._containers.values():
+                self._voice.compare(before[each.container_id], each, clock)
 
 
 def handed_out(one: Simulated, held: set[tuple[Protocol, int]]) -> Iterator[PortBinding]:

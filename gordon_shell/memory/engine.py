@@ -17,9 +17,10 @@ from gordon_shell.memory.containers import FIRST_EPHEMERAL, MemoryContainers, ha
 from gordon_shell.memory.cues import Call, Cues
 from gordon_shell.memory.images import MemoryImages, made_of
 from gordon_shell.memory.uptime import status_text
-from gordon_shell.ports import Details, Row, TimeSource
+from gordon_shell.ports import About, Details, Row, TimeSource
 from gordon_shell.redaction import hidden, redacted
 
+API_VERSION = "1.40"
 _REFUSED = 128
 
 
@@ -105,19 +106,25 @@ class MemoryEngine(MemoryContainers):
             return one
         return self._cues.refusal("rename", container_id) or self._rename(one, name)
 
-    def logs(self, container_id: str, lines: int) -> tuple[str, ...]:
+    def logs(self, container_id: str, lines: int, until_s: float | None = None) -> tuple[str, ...]:
         """Return its last lines of output, without the values of its environment. Raise EngineError."""
         one = self._find(container_id)
         if one is None:
             message = f"the memory engine has no container {container_id[:12]}; list those that there are"
             raise EngineError(message)
         environment = made_of(one).blueprint.environment
-        return tuple(redacted(each, environment) for each in one.lines[-lines:]) if lines > 0 else ()
+        said = [line for at_s, line in one.lines if until_s is None or at_s < until_s]
+        return tuple(redacted(each, environment) for each in said[-lines:]) if lines > 0 else ()
 
     def made(self, container_id: str) -> Made | Gone:
         """Read what a container was made from. Raise EngineError while unreachable."""
         one = self._find(container_id)
         return Gone() if one is None else made_of(one)
+
+    def about(self) -> About:
+        """Say that it is in memory, and what its clock shows. Raise EngineError while unreachable."""
+        self._read()
+        return About("in memory", API_VERSION, self.time.now().wall_s)
 
     def refuse(self, call: Call, key: str, reason: str, fault: Fault = Fault.WORKLOAD, times: int = 0) -> None:
         """Refuse a call for a container ID, a name (create) or an image (pull), "" for any of them; see `Cues`."""
@@ -191,11 +198,12 @@ class MemoryEngine(MemoryContainers):
         if taken:
             refusal = Refused(f"Bind for {one.host_ip}:{taken} failed: port is already allocated", Fault.WORKLOAD)
         if refusal is not None:
-            self._containers[one.container_id] = evolve(one, exit=evolve(one.exit, code=_REFUSED, error=refusal.reason))
-            return refusal
+            words = redacted(refusal.reason, made_of(one).blueprint.environment)
+            self._containers[one.container_id] = evolve(one, exit=evolve(one.exit, code=_REFUSED, error=words))
+            return evolve(refusal, reason=words)
         self._starts += 1
         ports = tuple(sorted(handed_out(one, held), key=lambda each: (each.port.number, each.port.protocol.value)))
-        self._containers[one.container_id] = one.started(self.time.now(), ports, self._starts)
+        self._put(one.started(self.time.now(), ports, self._starts))
         return Done()
 
     def _remove(self, container_id: str, *, force: bool) -> Outcome:

@@ -12,4 +12,4 @@ from gordon_shell.ports import Ports
 def memory_ports(engine: MemoryEngine | None = None) -> Ports:
     """Return ports around a memory engine (None: an empty one), in its time, with an empty state and no routes."""
     where = engine if engine is not None else MemoryEngine(MemoryClock())
-    return Ports(where, MemoryStore(), MemoryRouter(), MemoryProber(where), where.time, MemoryLocks())
+    return Ports(where, MemoryStore(), MemoryRouter(), MemoryProber(where), where.time, MemoryLocks(), where)

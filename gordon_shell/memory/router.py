@@ -3,7 +3,7 @@
 import threading
 
 from gordon_core.effects import Done, Fault, Outcome, Refused
-from gordon_core.observation import Binds, Protocol
+from gordon_core.observation import Binds, Port, Protocol
 from gordon_shell.errors import RouterError
 from gordon_shell.ports import Routes, Service
 from gordon_shell.routable import in_order, objection
@@ -13,7 +13,7 @@ class MemoryRouter:
     """The Router port in memory; safe for threads.
 
     `fail_reads`, `fail_publish` and `fail_withdraw` are "" or the reason with which such calls fail from now on. `running` is how
-    many sessions `sessions` tells of.
+    many sessions `sessions` tells of. `unconfigured` are services whose ports it knows nothing of.
     """
 
     def __init__(self, carries: tuple[Protocol, ...] = (Protocol.TCP, Protocol.UDP)) -> None:
@@ -22,6 +22,7 @@ class MemoryRouter:
         self.fail_publish = ""
         self.fail_withdraw = ""
         self.running: dict[Service, int] = {}
+        self.unconfigured: set[Service] = set()
         self._carries = carries
         self._routes: dict[Service, Binds] = {}
         self._turn = threading.Lock()
@@ -55,6 +56,11 @@ class MemoryRouter:
         """Return what `running` says, or 0. Raise RouterError with `fail_reads`."""
         self._refuse_to_read()
         return self.running.get((app, service), 0)
+
+    def unknown(self, app: str, service: str, ports: tuple[Port, ...]) -> tuple[Port, ...]:
+        """Return all of the ports of what is unconfigured. Raise RouterError with `fail_reads`."""
+        self._refuse_to_read()
+        return ports if (app, service) in self.unconfigured else ()
 
     def forget(self) -> None:
         """Lose every route, as a proxy does that was killed and started again."""

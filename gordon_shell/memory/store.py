@@ -6,9 +6,10 @@ from typing import TypeVar
 from attrs import evolve
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.observation import Binds
-from gordon_core.snapshot import Declared, Intent
+from gordon_core.snapshot import Declared, Hold, Intent
 from gordon_shell.errors import StoreError
 from gordon_shell.generations import refuse_activation, refuse_named, refuse_outdated
 from gordon_shell.history import latest
@@ -37,6 +38,8 @@ class MemoryStore:
         self._memories: dict[Service, dict[str, Memory]] = {}
         self._candidates: dict[Service, dict[str, Journalled]] = {}
         self._deployed: dict[Service, tuple[Deployed, ...]] = {}
+        self._holds: dict[Service, Hold] = {}
+        self._tunings: dict[Service, Overrides] = {}
         self._stored: dict[Service, Stored] = {}
         self._all: tuple[Stored, ...] | None = ()
 
@@ -161,6 +164,14 @@ class MemoryStore:
         """Drop the inhibition; see StateStore."""
         return self._put(self._inhibitions, app, service, container_id, None)
 
+    def set_hold(self, app: str, service: str, hold: Hold | None) -> Outcome:
+        """Record a hold, or its end; see StateStore."""
+        return self._wish(self._holds, app, service, hold)
+
+    def set_tuning(self, app: str, service: str, tuning: Overrides) -> Outcome:
+        """Replace what is tuned; see StateStore."""
+        return self._wish(self._tunings, app, service, tuning if tuning != SETS_NOTHING else None)
+
     def mark(self, app: str, service: str, marker: Marker) -> Outcome:
         """Add or replace the retirement marker of a superseded container; see StateStore."""
         with self._gate:
@@ -230,6 +241,17 @@ class MemoryStore:
             _put(place, (app, service), container_id, value)
             return self._done(app, service)
 
+    def _wish(self, place: dict[Service, _V], app: str, service: str, value: _V | None) -> Outcome:
+        with self._gate:
+            refusal = self._refuse_write()
+            if refusal is not None:
+                return refusal
+            if value is not None:
+                place[app, service] = value
+            else:
+                place.pop((app, service), None)
+            return self._done(app, service)
+
     def _done(self, app: str, service: str) -> Done:
         """Note what the service is now; one that came out equal stays the same object."""
         present = self._compose((app, service))
@@ -256,6 +278,8 @@ class MemoryStore:
             tuple(markers[each] for each in sorted(markers)),
             tuple(sorted(memories.keys() - markers.keys() - {named})),
             tuple(candidates[each] for each in sorted(candidates)),
+            self._holds.get(key),
+            self._tunings.get(key, SETS_NOTHING),
         )
 
 

@@ -96,3 +96,43 @@ def test_a_step_of_the_wall_clock_leaves_boot_time_alone_and_a_reboot_has_anothe
     assert (before.boot_s, before.wall_s - 3600.0, before.boot_id) == (stepped.boot_s, stepped.wall_s, stepped.boot_id)
     clock.reboot("boot-2")
     assert (1.0, "boot-2") == (clock.now().boot_s, clock.now().boot_id)
+
+
+def test_a_rest_lets_its_time_pass_as_a_sleep_does(clock: TimeSource) -> None:
+    before_s = clock.now().boot_s
+    clock.rest(0.05)
+    assert clock.now().boot_s - before_s >= 0.0499
+
+
+def test_a_nudge_ends_the_next_rest_and_only_that(clock: TimeSource) -> None:
+    clock.nudge()
+    clock.nudge()
+    before_s = clock.now().boot_s
+    clock.rest(600.0)
+    assert SOON_S > clock.now().boot_s - before_s
+    before_s = clock.now().boot_s
+    clock.rest(0.05)
+    assert clock.now().boot_s - before_s >= 0.0499
+
+
+def test_a_nudge_ends_no_sleep_and_a_wake_ends_every_rest(clock: TimeSource) -> None:
+    clock.nudge()
+    before_s = clock.now().boot_s
+    clock.sleep(0.05)
+    assert clock.now().boot_s - before_s >= 0.0499
+    clock.wake()
+    clock.rest(0.0)
+    before_s = clock.now().boot_s
+    clock.rest(600.0)
+    assert SOON_S > clock.now().boot_s - before_s
+
+
+def test_a_nudge_ends_a_rest_under_way_and_comes_to_nothing_once_the_clock_is_closed() -> None:
+    clock = SystemClock()
+    sleeper = threading.Thread(target=clock.rest, args=(600.0,))
+    sleeper.start()
+    clock.nudge()
+    sleeper.join(SOON_S)
+    assert not sleeper.is_alive()
+    clock.close()
+    clock.nudge()

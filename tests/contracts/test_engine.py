@@ -1,5 +1,6 @@
 """What every Engine holds to: one suite for the memory engine and a real Docker engine."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -260,3 +261,11 @@ def test_a_killed_engine_is_silence_and_then_shows_what_became_of_its_containers
     assert before.started_at == after.started_at
     assert (Status.RUNNING if outlives else Status.EXITED) is after.status
     assert (None if outlives else 137) == (after.exit and after.exit.code)
+
+
+def test_it_says_which_engine_it_is_and_what_time_its_clock_shows(world: World) -> None:
+    about = world.engine.about()
+    assert about.version
+    assert (1, 40) <= tuple(map(int, about.api_version.split(".")))
+    here_s = world.clock.now().wall_s if isinstance(world, MemoryWorld) else time.time()
+    assert here_s == pytest.approx(about.wall_s, abs=5.0)

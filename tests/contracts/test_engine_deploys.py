@@ -1,6 +1,7 @@
 """What every Engine holds to in the calls of deploys: images, creation, names, output, and what a container was made from."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from attrs import evolve
@@ -243,6 +244,25 @@ def test_the_last_lines_of_output_are_told_in_order(world: World) -> None:
     assert said[-1:] == world.engine.logs(container_id, 1)
     assert () == world.engine.logs(container_id, 0)
     assert said == world.engine.logs(container_id, 1000)
+
+
+def test_the_last_lines_before_a_time_are_those_of_the_execution_before(world: World) -> None:
+    container_id = world.created(world.printing("begun", "end"))
+    world.engine.start(container_id)
+    printed(world, container_id, 20, "end")
+    world.engine.stop(container_id, 0.0)
+    ended = world.eventually(container_id, lambda one: one.exit is not None).exit
+    assert ended is not None
+    until_s = datetime.fromisoformat(f"{ended.finished_at[:26].rstrip('Z')}+00:00").timestamp() + 0.1
+    world.let(0.3)
+    world.engine.start(container_id)
+    for _ in range(200):
+        if len(world.engine.logs(container_id, 20)) == 4:
+            break
+        world.let(0.05)
+    assert ("begun", "end", "begun", "end") == world.engine.logs(container_id, 20)
+    assert ("begun", "end") == world.engine.logs(container_id, 20, until_s)
+    assert ("end",) == world.engine.logs(container_id, 1, until_s)
 
 
 def test_output_shows_names_in_place_of_the_values_of_its_environment(world: World) -> None:

@@ -151,3 +151,9 @@ def test_one_service_published_side_by_side_leads_to_one_of_the_places(router: R
 def test_without_traffic_no_session_runs(router: Router) -> None:
     router.publish("shop", "web", binds((HTTP, 32768)))
     assert (0, 0) == (router.sessions("shop", "web"), router.sessions("nobody", "knows"))
+
+
+def test_what_a_router_was_not_configured_for_is_told_and_what_it_cannot_carry_is_not_asked_for(router: Router) -> None:
+    assert () == router.unknown("shop", "web", (HTTP, TLS, DNS))
+    found = router.unknown("shop", "new", (HTTP, DNS))
+    assert ((HTTP,) if isinstance(router, HaproxyRouter) else ()) == found

@@ -9,10 +9,11 @@ import pytest
 from attrs import evolve
 
 from gordon_core.effects import Done, Fault, Generation, Outcome, Refused
+from gordon_core.grants import SETS_NOTHING, Overrides
 from gordon_core.memory import NOTHING, Attempt, Memory, Strikes, Verified, Window
 from gordon_core.observation import Bind, Port, Protocol
-from gordon_core.policy import Policy
-from gordon_core.snapshot import Declared, HttpCheck, Intent
+from gordon_core.policy import Policy, WhenUnhealthy
+from gordon_core.snapshot import Declared, Hold, HttpCheck, Intent
 from gordon_shell.errors import StoreError
 from gordon_shell.memory.store import MemoryStore
 from gordon_shell.ports import Marker, StateStore, Stored
@@ -30,7 +31,7 @@ RICH = Declared(
     stop_grace_s=2.5,
     published=False,
     http=HttpCheck(80, "/up?deep=1"),
-    policy=Policy(2, (0.5, 1.0), 9.0, 8.0, 3, 4.0, 130.0),
+    policy=Policy(2, (0.5, 1.0), 9.0, 8.0, 3, 4.0, 130.0, exit_0_is_done=True, unhealthy=WhenUnhealthy.WITHDRAW),
 )
 VERIFIED = Verified("2026-01-01T00:00:00.5Z", BINDS, 1)
 HISTORY = Memory(
@@ -42,7 +43,11 @@ HISTORY = Memory(
     window=Window("2026-01-01T00:00:00.5Z", 20.0, 35.5),
     verified=VERIFIED,
     boot_id="boot",
+    contested_port=32768,
+    again=True,
 )
+HOLD = Hold(9_000.25, 1796022000.5, "boot", "alice", "migration")
+TUNING = Overrides(5, (0.5, 1.0), exit_0_is_done=False, unhealthy=WhenUnhealthy.WITHDRAW)
 FAILED = Memory(failures=1, charged="", boot_id="boot")
 MARKER = Marker("old", 30.0, BINDS, VERIFIED)
 
@@ -421,3 +426,39 @@ class TestTheSwitchesOfTheMemoryVersion:
             store.read_service("shop", "web")
         store.fail_reads(None)
         assert 1 == len(store.read())
+
+
+def test_a_hold_comes_back_exactly_is_replaced_and_ends(active: StateStore) -> None:
+    assert Done() == active.set_hold("shop", "web", HOLD)
+    assert [HOLD] == [each.hold for each in active.read()]
+    later = evolve(HOLD, until_s=9_999.0, who="bob")
+    assert Done() == active.set_hold("shop", "web", later)
+    assert [later] == [each.hold for each in active.read()]
+    assert Done() == active.set_hold("shop", "web", None)
+    assert [None] == [each.hold for each in active.read()]
+    assert Done() == active.set_hold("shop", "web", None)
+
+
+def test_what_is_tuned_comes_back_exactly_and_what_sets_nothing_is_deleted(active: StateStore) -> None:
+    assert Done() == active.set_tuning("shop", "web", TUNING)
+    assert [TUNING] == [each.tuning for each in active.read()]
+    found = active.read_service("shop", "web")
+    assert found is not None
+    assert TUNING == found.tuning
+    assert Done() == active.set_tuning("shop", "web", SETS_NOTHING)
+    assert [SETS_NOTHING] == [each.tuning for each in active.read()]
+
+
+def test_a_hold_and_a_tuning_are_of_the_service_whichever_container_it_has(active: StateStore) -> None:
+    active.set_hold("shop", "web", HOLD)
+    active.set_tuning("shop", "web", TUNING)
+    assert Done() == active.activate("shop", "web", evolve(DECLARED, container_id="new", revision=2), 1, None)
+    assert [(HOLD, TUNING)] == [(each.hold, each.tuning) for each in active.read()]
+
+
+def test_a_hold_or_a_tuning_alone_is_nothing_to_look_at(store: StateStore) -> None:
+    store.set_hold("shop", "web", HOLD)
+    store.set_tuning("shop", "web", TUNING)
+    assert ((), None) == (store.read(), store.read_service("shop", "web"))
+    store.activate("shop", "web", DECLARED, 0, None)
+    assert [(HOLD, TUNING)] == [(each.hold, each.tuning) for each in store.read()]

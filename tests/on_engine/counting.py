@@ -4,6 +4,7 @@ import contextlib
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,16 @@ _REQUEST = re.compile(rb"^((?:GET|POST|DELETE|HEAD|PUT) \S+) HTTP/1\.1\r\n", re.
 
 @define(eq=False)
 class CountingSocket:
-    """What passed through the socket at `path`: method and target of each request, in order of arrival."""
+    """What passed through the socket at `path`: method and target of each request, in order of arrival.
+
+    `noted_s` is when those whose target ends with `noted` arrived, by the performance counter.
+    """
 
     path: Path
     target: str
+    noted: str = ""
     requests: list[str] = field(factory=list)
+    noted_s: list[float] = field(factory=list)
 
     def serve(self, listener: socket.socket) -> None:
         """Take connections until the listener is shut down."""
@@ -34,8 +40,11 @@ class CountingSocket:
         back.start()
         with client, engine, contextlib.suppress(OSError):
             while chunk := client.recv(1 << 16):
-                self.requests += [each.decode() for each in _REQUEST.findall(chunk)]
+                now_s = time.perf_counter()
                 engine.sendall(chunk)
+                found = [each.decode() for each in _REQUEST.findall(chunk)]
+                self.requests += found
+                self.noted_s += [now_s for each in found if self.noted and each.endswith(self.noted)]
             engine.shutdown(socket.SHUT_RDWR)
             back.join()
 
@@ -48,9 +57,9 @@ def _copy(source: socket.socket, sink: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def counted(target: str, path: Path) -> Iterator[CountingSocket]:
+def counted(target: str, path: Path, noted: str = "") -> Iterator[CountingSocket]:
     """Give such a socket at `path` in front of the one at `target`."""
-    made = CountingSocket(path, target)
+    made = CountingSocket(path, target, noted)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)

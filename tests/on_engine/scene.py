@@ -147,21 +147,23 @@ class Scene:
         return http.client.HTTPConnection("127.0.0.1", self._frontends[service], timeout=10)
 
     @contextlib.contextmanager
-    def running(self, cadence_s: float = 0.25) -> Iterator[None]:
-        """Let `run` go on in a thread."""
+    def running(self, cadence_s: float = 0.25) -> Iterator[list[Report]]:
+        """Let `run` go on in a thread, and give its reports as they come."""
         faults: list[BaseException] = []
+        reports: list[Report] = []
         complaints: list[str] = []
         reconciler = self.reconciler()
 
         def tell(report: Report) -> None:
             faults.extend(report.faults)
+            reports.append(report)
 
         thread = threading.Thread(
             target=run, args=(self.ports, reconciler, tell, complaints.append), kwargs={"cadence_s": cadence_s}
         )
         thread.start()
         try:
-            yield
+            yield reports
         finally:
             reconciler.stop()
             thread.join(60)

@@ -1,0 +1,143 @@
+"""The witness that has passes written down in the journal: it hears, and a thread of its own writes, so that no pass waits."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from operator import is_
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final, Protocol
+
+from gordon_core.effects import Outcome
+from gordon_core.observation import Clock
+from gordon_core.planner import Decision, Plan
+from gordon_core.snapshot import Snapshot, Subject
+from gordon_shell.heard import Heard, Looking, Stepping
+from gordon_shell.journal import Journal
+from gordon_shell.ports import Ports
+from gordon_shell.report import Report
+from gordon_shell.witness import SILENT, Witness
+
+if TYPE_CHECKING:
+    from gordon_shell.scribe import Scribe
+
+PATIENCE_S: Final = 5.0
+"""How long the end of a program waits for what is still to be written."""
+MOST_WAITING: Final = 200
+"""How many passes may wait to be written; what comes on top of that is not recorded."""
+_BEHIND = "the journal is behind, and the last passes are not recorded; see to its disk"
+
+Complain = Callable[[str], None]
+
+
+@contextmanager
+def recording(journal: Journal | None, ports: Ports, complain: Complain) -> Iterator[Witness]:
+    """Have the passes of a block written down, by a thread; with no journal, nothing. What goes wrong is told so."""
+    if journal is None:
+        yield SILENT
+        return
+    from gordon_shell.scribe import Scribe  # noqa: PLC0415 - not on the way to commands that record nothing
+
+    recorder = Recorder(Writing(Scribe(journal, ports.engine, complain), complain), ports.clock.now)
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+
+
+class Writer(Protocol):
+    """Writes what was heard of passes: a Scribe at once, and Writing later."""
+
+    def write(self, heard: list[Heard]) -> None:
+        """Write, or have written, what was heard of one pass."""
+
+    def end(self) -> None:
+        """Have all of it written, and end."""
+
+
+class Recorder:
+    """Hears of passes. A look of which every decision is the very same object as before costs next to nothing."""
+
+    def __init__(self, writer: Writer, now: Callable[[], Clock]) -> None:
+        """Have it written so; `now` tells the time."""
+        self._writer, self._now = writer, now
+        self._gate = Lock()
+        self._heard: list[Heard] = []
+        self._latest: tuple[Decision, ...] = ()
+
+    def planned(self, plan: Plan, *, is_whole: bool) -> None:
+        """Hear of a look; see Witness."""
+        if len(plan.services) == len(self._latest) and all(map(is_, plan.services, self._latest)):
+            return
+        if is_whole:
+            self._latest = plan.services
+        self._hear(Looking(plan, is_whole, self._now()))
+
+    def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
+        """Hear of a step; see Witness."""
+        if decision.effect is not None:
+            self._hear(Stepping(decided, decision.subject, decision.effect, outcome, after))
+
+    def ended(self, report: Report) -> None:
+        """Have what was heard of the pass written."""
+        del report
+        if self._heard:
+            with self._gate:
+                heard, self._heard = self._heard, []
+            self._writer.write(heard)
+
+    def close(self) -> None:
+        """Have written what was heard since, and end the writer."""
+        with self._gate:
+            heard, self._heard = self._heard, []
+        if heard:
+            self._writer.write(heard)
+        self._writer.end()
+
+    def _hear(self, heard: Heard) -> None:
+        with self._gate:
+            self._heard.append(heard)
+
+
+class Writing:
+    """Has a scribe write in a thread of its own, which begins when there is something to write."""
+
+    def __init__(self, scribe: "Scribe", complain: Complain) -> None:
+        """Let this one write."""
+        self._scribe, self._complain = scribe, complain
+        self._waiting: SimpleQueue[list[Heard] | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._is_behind = False
+
+    def write(self, heard: list[Heard]) -> None:
+        """Have this written soon."""
+        if self._waiting.qsize() >= MOST_WAITING:
+            if not self._is_behind:
+                self._complain(_BEHIND)
+            self._is_behind = True
+            return
+        self._is_behind = False
+        self._waiting.put(heard)
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="journal", daemon=True)
+            self._thread.start()
+
+    def end(self, patience_s: float = PATIENCE_S) -> None:
+        """Wait for what is still to be written, so long at most."""
+        if self._thread is None:
+            return
+        self._waiting.put(None)
+        self._thread.join(patience_s)
+        if self._thread.is_alive():
+            self._complain(f"the journal does not have the last passes: they could not be written within {patience_s:g} s")
+
+    def _work(self) -> None:
+        while (heard := self._waiting.get()) is not None:
+            self._guarded(partial(self._scribe.write, heard))
+        self._guarded(self._scribe.end)
+
+    def _guarded(self, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except Exception as fault:  # noqa: BLE001 - the boundary of a thread: what is raised here would be lost
+            self._complain(f"a fault of ours in the journal: {type(fault).__name__}: {fault}; please report it")

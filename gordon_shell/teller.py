@@ -1,0 +1,64 @@
+"""Puts together who is told of services, from the settings of a host: what decides that aside of every pass, and the channels."""
+
+from typing import Final
+
+from gordon_core.noted import Notice, NoticeKind
+from gordon_core.observation import Clock
+from gordon_core.planner import Plan
+from gordon_shell.channel import Carrier, Channel, ended
+from gordon_shell.hook import Hook
+from gordon_shell.host_settings import NoticeSettings
+from gordon_shell.notice_text import document
+from gordon_shell.notices import Aside, Complain, Keeper, Notices
+from gordon_shell.report import Report
+from gordon_shell.webhook import Webhook
+from gordon_shell.witness import Silent
+
+_DECIDING_S: Final = 1.0
+"""How much of the patience at the end goes to plans that were not looked at yet."""
+
+
+def carriers(settings: NoticeSettings) -> dict[str, Carrier]:
+    """Return the ways by which notices leave this host, by the keys under which what waits for them is kept."""
+    found: dict[str, Carrier] = {}
+    if settings.command:
+        found["notices.command"] = Hook(settings.command, settings.timeout_s)
+    if settings.webhook:
+        found["notices.webhook"] = Webhook(settings.webhook, settings.timeout_s)
+    return found
+
+
+class Teller(Silent):
+    """Tells operators what is worth telling of the passes that it witnesses, in threads of its own."""
+
+    def __init__(self, settings: NoticeSettings, keeper: Keeper | None, complain: Complain) -> None:
+        """Begin with the first plan, also with what an earlier process left."""
+        ways = carriers(settings)
+        self._channels = tuple(Channel(key, each, keeper, complain) for key, each in ways.items())
+        self._aside = Aside(Notices(self._deliver, keeper, complain, settings.kinds), complain)
+
+    def planned(self, plan: Plan, *, is_whole: bool) -> None:
+        """Hear of a look; see Witness."""
+        for each in self._channels:
+            each.begin()
+        self._aside.planned(plan, is_whole=is_whole)
+
+    def ended(self, report: Report) -> None:
+        """Hear that a pass is over; see Witness."""
+        self._aside.ended(report)
+
+    def end(self, patience_s: float) -> None:
+        """Deliver what is left within so long; what is not delivered then is said, and kept."""
+        self._aside.end(min(_DECIDING_S, patience_s))
+        ended(self._channels, patience_s)
+
+    def _deliver(self, notice: Notice) -> None:
+        text = document(notice)
+        for each in self._channels:
+            each.put(text)
+
+
+def trial(clock: Clock) -> Notice:
+    """Return a notice that tells of nothing."""
+    words = "a test of how notices are delivered; nothing happened, and nothing needs to be done"
+    return Notice(NoticeKind.TEST, "", "", "", clock, words)

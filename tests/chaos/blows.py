@@ -1,0 +1,189 @@
+"""What befalls the host, drawn by a seed: containers, the engine, the proxy and the program are killed, paused, replaced."""
+
+import contextlib
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from random import Random
+
+import pytest
+from attrs import define, field
+from docker.errors import APIError, DockerException
+from requests.exceptions import RequestException
+
+from tests.chaos.host import APP, IMAGE, Host, boot_s
+
+_RESTLESS_S = 20.0
+"""For so long after the engine came back nobody creates anything by hand: the routes of what ended with it still stand then, and
+their ports are free for whoever asks first."""
+_TRIES, _PATIENCE_S = 60, 900.0
+FAILED = pytest.fail.Exception
+_BUSY = 75
+
+
+@define(eq=False)
+class Chaos:
+    """Blows, one after another. `counts` says how many of each there were; with `spares_program` it is killed no more."""
+
+    host: Host
+    chance: Random
+    pool: ThreadPoolExecutor
+    counts: Counter[str] = field(factory=Counter)
+    spares_program: bool = False
+    engine_back_s: float = 0.0
+    paused: dict[str, float] = field(factory=dict)
+    deploying: "Future[None] | None" = None
+    failures: list[str] = field(factory=list)
+    deployed: int = 0
+
+    def strike(self) -> None:
+        """Let one thing happen."""
+        self._unpause(boot_s())
+        blows: tuple[tuple[Callable[[], object], int], ...] = (
+            (self.kill, 30), (self.pause, 12), (self.sicken, 10), (self.replace, 8), (self.deploy, 6), (self.stop, 4),
+            (self.restart_proxy, 3), (self.restart_program, 3), (self.restart_engine, 2),
+        )  # fmt: skip
+        blow = self.chance.choices([each for each, _ in blows], [weight for _, weight in blows])[0]
+        with contextlib.suppress(APIError, DockerException, RequestException):
+            if blow() is not None:
+                self.counts[blow.__name__] += 1
+
+    def end(self) -> None:
+        """Let nothing happen any more, and put back what was taken away."""
+        self._unpause(float("inf"))
+        if self.deploying is not None:
+            self.deploying.result(600)
+
+    def _any(self) -> str:
+        return self.chance.choice(list(self.host.services))
+
+    def _running(self) -> Iterator[str]:
+        container_id = self.host.container(self._any())
+        if self.host.containers.client.inspect_container(container_id)["State"]["Status"] == "running":
+            yield container_id
+
+    def kill(self) -> object:
+        """Kill a container."""
+        for each in self._running():
+            self.host.containers.client.kill(each)
+            return each
+        return None
+
+    def stop(self) -> object:
+        """Stop a container by hand."""
+        for each in self._running():
+            self.host.containers.client.stop(each, timeout=1)
+            return each
+        return None
+
+    def pause(self) -> object:
+        """Pause a container for some seconds."""
+        for each in self._running():
+            self.host.containers.client.pause(each)
+            self.paused[each] = boot_s() + self.chance.uniform(1, 12)
+            return each
+        return None
+
+    def _unpause(self, now_s: float) -> None:
+        for each in [name for name, until_s in self.paused.items() if until_s <= now_s]:
+            with contextlib.suppress(APIError, DockerException, RequestException):
+                del self.paused[each]
+                self.host.containers.client.unpause(each)
+
+    def sicken(self) -> object:
+        """Let a container fail its health check, until it is restarted."""
+        checked = [name for name, kind in self.host.services.items() if kind.is_checked]
+        if not checked:
+            return None
+        client = self.host.containers.client
+        client.exec_start(client.exec_create(self.host.container(self.chance.choice(checked)), ["touch", "/tmp/ill"])["Id"])  # noqa: S108
+        return checked
+
+    # --- replacements, which take a while, beside other blows --------------------------------------------------------
+
+    def replace(self) -> object:
+        """Remove a container by force, and adopt another one of the service."""
+        return self._replacing(self._replace, self._any())
+
+    def deploy(self) -> object:
+        """Deploy a service anew."""
+        return self._replacing(
+            self._deploy, self.chance.choice([name for name, kind in self.host.services.items() if kind.lasts])
+        )
+
+    def _replacing(self, act: Callable[[str], None], name: str) -> object:
+        is_busy = self.deploying is not None and not self.deploying.done()
+        if is_busy or boot_s() < self.engine_back_s + _RESTLESS_S:
+            return None
+        self.deploying = self.pool.submit(self._timed, act, name)
+        return self.deploying
+
+    def _timed(self, act: Callable[[str], None], name: str) -> None:
+        begun_s = boot_s()
+        with contextlib.suppress(APIError, DockerException, RequestException):
+            act(name)
+        self.host.deploys.append((begun_s, boot_s() + _RESTLESS_S))
+
+    def _replace(self, name: str) -> None:
+        self.host.containers.client.remove_container(self.host.container(name), force=True, v=True)
+        time.sleep(self.chance.uniform(0, 3))
+        unpublished = () if self.host.services[name].is_routed else ("--unpublished", name)
+        new = self.host.create(name)
+        for _ in range(_TRIES):
+            done = self.host.shell("adopt", APP, f"{name}={new}", *unpublished)
+            if done.returncode == 0:
+                return
+            time.sleep(1)
+        self.failures.append(f"adopt of {name} ended with {done.returncode}: {done.stderr}")
+
+    def _deploy(self, name: str) -> None:
+        self.deployed += 1
+        done = self.host.shell("deploy", APP, name, IMAGE, "-e", f"ROUND={self.deployed}")
+        if done.returncode not in {0, 1, 69, _BUSY}:
+            self.failures.append(f"deploy of {name} ended with {done.returncode}: {done.stderr}")
+
+    # --- the engine, the proxy, the program --------------------------------------------------------------------------
+
+    def restart_engine(self) -> object:
+        """Kill the engine, and start it again: with live-restore, or without, which ends every container."""
+        if boot_s() < self.engine_back_s + 2 * _RESTLESS_S or (self.deploying is not None and not self.deploying.done()):
+            return None
+        self.host.engine.kill()
+        time.sleep(self.chance.uniform(0, 8))
+        self.engine_returns("--live-restore" if self.chance.random() < 0.4 else "")
+        return True
+
+    def engine_returns(self, flags: str) -> None:
+        """Start the engine; on a busy machine it may take minutes to tidy up after thirty containers."""
+        try:
+            self.host.engine.again(flags)
+        except (FAILED, subprocess.TimeoutExpired):
+            until_s = boot_s() + _PATIENCE_S
+            while not self._answers():
+                if boot_s() > until_s:
+                    raise
+                time.sleep(1)
+        self.engine_back_s = boot_s()
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(APIError, DockerException, RequestException):
+            return bool(self.host.containers.client.ping())
+        return False
+
+    def restart_proxy(self) -> object:
+        """Kill the proxy, and start it again, with no route."""
+        self.host.proxy.kill()
+        time.sleep(self.chance.uniform(0, 4))
+        self.host.proxy.start()
+        return True
+
+    def restart_program(self) -> object:
+        """Kill the program, and start it again."""
+        if self.spares_program:
+            return None
+        self.host.kill()
+        time.sleep(self.chance.uniform(0, 4))
+        self.host.start()
+        return True
