@@ -7,7 +7,7 @@ import json
 import time
 from collections import deque
 from enum import Enum
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Final, Protocol
 
 from attrs import frozen
@@ -69,7 +69,8 @@ class Channel:
         self._until_s: float | None = None
         self._complaint = ""
         self._is_full = False
-        self._was_kept = False
+        self._keeping = Lock()
+        self._kept = ""
         self._thread = Thread(target=self._work, name=f"notices by {key}", daemon=True)
         self._has_begun = False
 
@@ -175,19 +176,21 @@ class Channel:
             return
         with self._changed:
             self._waiting.extendleft(reversed(left))
-            self._was_kept = bool(left)
+        self._kept = text
 
     def _keep(self) -> bool:
-        """Keep what is waiting; return whether that could be done."""
-        with self._changed:
-            left = list(self._waiting)
-            if self._keeper is None or not (left or self._was_kept):
-                return False
-            self._was_kept = bool(left)
-        try:
-            self._keeper.keep(self._key, json.dumps(left) if left else "")
-        except JournalError:
-            return False  # the journal's own complaint was made by whoever keeps what was told
+        """Keep what is waiting, unless that is kept already; return whether it is."""
+        if self._keeper is None:
+            return False
+        with self._keeping:  # so that no older value is kept over a newer one
+            with self._changed:
+                text = json.dumps(list(self._waiting)) if self._waiting else ""
+            if text != self._kept:
+                try:
+                    self._keeper.keep(self._key, text)
+                except JournalError:
+                    return False  # the journal's own complaint was made by whoever keeps what was told
+                self._kept = text
         return True
 
 

@@ -20,37 +20,61 @@ def ended_by_signals(stop: Callable[[], None], exit_code: int) -> Iterator[Event
     asked, over = Event(), Event()
 
     def end() -> None:
-        stop()
         if not over.wait(PATIENCE_S):
             os._exit(exit_code)
 
-    def heed(_number: int, _frame: FrameType | None) -> None:
+    def heed() -> None:
         if asked.is_set():
             os._exit(exit_code)
         asked.set()
-        # In a thread of its own: what `stop` locks may be held by the very code that the signal interrupted.
-        Thread(target=end, name="ending", daemon=True).start()
+        # Each in a thread of its own: what `stop` waits for may be what hangs.
+        for each in (end, stop):
+            Thread(target=each, name="ending", daemon=True).start()
 
-    before = {each: signal.signal(each, heed) for each in SIGNALS}
-    try:
-        yield asked
-    finally:
-        over.set()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with _listening(heed):
+        try:
+            yield asked
+        finally:
+            over.set()
 
 
 @contextmanager
 def heeded() -> Iterator[Event]:
     """During the block, a signal sets the event that is returned, and does nothing else: what goes on comes to its end first."""
     asked = Event()
-
-    def heed(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
-
-    before = {each: signal.signal(each, heed) for each in SIGNALS}
-    try:
+    with _listening(asked.set):
         yield asked
+
+
+@contextmanager
+def _listening(heed: Callable[[], None]) -> Iterator[None]:
+    """During the block, call this for each signal, in a thread of its own.
+
+    Python runs a handler in the main thread, once that executes Python again: a signal that comes in the moment before it begins
+    to wait, or that the kernel gives to another thread, ends no wait. What C writes into a pipe is read at once.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(writing, False)
+
+    def listen() -> None:
+        while number := os.read(reading, 1):
+            if number[0] in SIGNALS:
+                heed()
+
+    thread = Thread(target=listen, name="signals", daemon=True)
+    thread.start()
+    before = {each: signal.signal(each, _leave_it) for each in SIGNALS}
+    previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    try:
+        yield
     finally:
+        signal.set_wakeup_fd(previous)
         for number, handler in before.items():
             signal.signal(number, handler)
+        os.close(writing)
+        thread.join()
+        os.close(reading)
+
+
+def _leave_it(_number: int, _frame: FrameType | None) -> None:
+    """Leave it to the thread that listens."""

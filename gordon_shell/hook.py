@@ -1,15 +1,18 @@
 """A command that is run for each notice, with the notice as JSON on its standard input."""
 
 import os
+import selectors
 import shlex
 import signal
 import subprocess
 from threading import Lock
+from time import monotonic
 from typing import Final
 
 from gordon_shell.channel import DELIVERED, Answer, Verdict
 
 _MOST_WORDS: Final = 300
+_LOOK_EVERY_S: Final = 0.1
 _OURS: Final = frozenset({"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"})
 """What systemd told this program, and nobody that it runs."""
 _TOLD_TO_END: Final = (signal.SIGTERM, signal.SIGINT)
@@ -40,7 +43,7 @@ class Hook:
         if process is None:
             return _DROPPED
         try:
-            _, said = process.communicate(f"{document}\n".encode(), self._timeout_s)
+            said = _talked(process, f"{document}\n".encode(), self._timeout_s)
         except subprocess.TimeoutExpired:
             _kill(process)
             return Answer(Verdict.REFUSED, f"it was not done within {self._timeout_s:g} s, and was killed")
@@ -71,11 +74,51 @@ class Hook:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
+                bufsize=0,
                 cwd="/",
                 env=environment,
                 start_new_session=True,
             )
             return self._process
+
+
+def _talked(process: subprocess.Popen[bytes], document: bytes, timeout_s: float) -> bytes:
+    """Give a command its input, and return the end of what it said when it has ended; more than that is never held.
+
+    What it left running may go on to hold its standard error: that is not waited for. Raise TimeoutExpired.
+    """
+    until_s, said, left = monotonic() + timeout_s, b"", memoryview(document)
+    with selectors.DefaultSelector() as waiting:
+        for pipe, what in ((process.stdin, selectors.EVENT_WRITE), (process.stderr, selectors.EVENT_READ)):
+            assert pipe is not None  # noqa: S101 - both were asked for
+            os.set_blocking(pipe.fileno(), False)
+            waiting.register(pipe, what)
+        while waiting.get_map() and monotonic() < until_s:
+            ready = waiting.select(min(_LOOK_EVERY_S, max(0.0, until_s - monotonic())))
+            if not ready and process.poll() is not None:
+                break
+            for key, _ in ready:
+                if key.events == selectors.EVENT_READ:
+                    words = os.read(key.fd, 65536)
+                    said = (said + words)[-4 * _MOST_WORDS :]
+                    is_over = not words
+                else:
+                    left = left[_written(key.fd, left) :]
+                    is_over = not left
+                if is_over:
+                    waiting.unregister(key.fileobj)
+                if is_over and process.stdin is key.fileobj:
+                    process.stdin.close()
+    process.wait(max(0.0, until_s - monotonic()))
+    return said
+
+
+def _written(descriptor: int, left: memoryview) -> int:
+    """Write what fits, and return how much did; all of it where nobody reads any more."""
+    try:
+        return os.write(descriptor, left)
+    except BrokenPipeError:
+        return len(left)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -95,6 +138,6 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ended(code: int, said: bytes) -> str:
-    words = " ".join(said[-4 * _MOST_WORDS :].decode(errors="replace").split())[-_MOST_WORDS:]
+    words = " ".join(said.decode(errors="replace").split())[-_MOST_WORDS:]
     how = f"signal {-code} ended it" if code < 0 else f"it ended with exit status {code}"
     return f"{how}: {words}" if words else f"{how}, and said nothing on standard error"

@@ -7,10 +7,13 @@ This room is imported only where metrics are on.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import Lock, Thread
-from typing import TYPE_CHECKING, Final
+from socket import AF_INET6, socket
+from socketserver import ThreadingMixIn
+from threading import BoundedSemaphore, Lock, Thread
+from typing import Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, start_http_server
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from gordon_core import evidence, facts
@@ -23,9 +26,8 @@ from gordon_shell.ports import TimeSource
 from gordon_shell.report import Report
 from gordon_shell.witness import Silent
 
-if TYPE_CHECKING:
-    from wsgiref.simple_server import WSGIServer
-
+MOST_AT_ONCE: Final = 8
+"""How many requests are answered at once."""
 MOST_SERVICES: Final = 1000
 """Of how many services each one is shown by itself; the counts are of all."""
 _STATES: Final = {Mark.WELL: "well", Mark.WAITS: "waiting", Mark.ACTS: "acting", Mark.HELD: "held"}
@@ -149,6 +151,45 @@ def _snake(value: object) -> str:
     return _WORD.sub("_", type(value).__name__).lower()
 
 
+class _Request(WSGIRequestHandler):
+    """One request, which is not logged. Who says nothing for so long is hung up on."""
+
+    timeout = 5.0
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server calls it
+        """Say nothing."""
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """Answers so many at once, each in a thread; whoever comes on top of that is hung up on."""
+
+    daemon_threads = True
+    request_queue_size = 2 * MOST_AT_ONCE
+
+    def server_bind(self) -> None:
+        self._places = BoundedSemaphore(MOST_AT_ONCE)
+        super().server_bind()
+
+    def process_request(self, request: socket, client_address: object) -> None:  # type: ignore[override]
+        if not self._places.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: socket, client_address: object) -> None:  # type: ignore[override]
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that went away is no trouble of this program."""
+
+
+class _Server6(_Server):
+    address_family = AF_INET6
+
+
 class MetricsServer(Silent):
     """Shows metrics at an address. Where that cannot be had it says so once, and tries again after every pass."""
 
@@ -174,9 +215,19 @@ class MetricsServer(Silent):
 
     def _listen(self) -> None:
         try:
-            self._running = start_http_server(self._address.port, self._address.host, registry=self._metrics.registry)
+            server = make_server(
+                self._address.host,
+                self._address.port,
+                make_wsgi_app(self._metrics.registry),
+                _Server6 if ":" in self._address.host else _Server,
+                _Request,
+            )
         except OSError as error:
             complaint = f"metrics cannot be shown at {self._address} ({error.strerror or error}); recovery goes on"
             if complaint != self._complaint:
                 self._complaint = complaint
                 self._complain(complaint)
+            return
+        thread = Thread(target=server.serve_forever, name="metrics", daemon=True)
+        thread.start()
+        self._running = server, thread

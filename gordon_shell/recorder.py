@@ -22,23 +22,29 @@ if TYPE_CHECKING:
     from gordon_shell.scribe import Scribe
 
 PATIENCE_S: Final = 5.0
-"""How long the end of a program waits for what is still to be written."""
+"""How long the end of a program waits for what is still to be written, unless it is in a hurry."""
 MOST_WAITING: Final = 200
 """How many passes may wait to be written; what comes on top of that is not recorded."""
 _BEHIND = "the journal is behind, and the last passes are not recorded; see to its disk"
 
 Complain = Callable[[str], None]
+Patience = Callable[[], float]
+"""How long may be waited at the end, as it stands then."""
+
+
+def _patience() -> float:
+    return PATIENCE_S
 
 
 @contextmanager
-def recording(journal: Journal | None, ports: Ports, complain: Complain) -> Iterator[Witness]:
+def recording(journal: Journal | None, ports: Ports, complain: Complain, patience: Patience = _patience) -> Iterator[Witness]:
     """Have the passes of a block written down, by a thread; with no journal, nothing. What goes wrong is told so."""
     if journal is None:
         yield SILENT
         return
     from gordon_shell.scribe import Scribe  # noqa: PLC0415 - not on the way to commands that record nothing
 
-    recorder = Recorder(Writing(Scribe(journal, ports.engine, complain), complain), ports.clock.now)
+    recorder = Recorder(Writing(Scribe(journal, ports.engine, complain), complain, patience), ports.clock.now)
     try:
         yield recorder
     finally:
@@ -102,9 +108,9 @@ class Recorder:
 class Writing:
     """Has a scribe write in a thread of its own, which begins when there is something to write."""
 
-    def __init__(self, scribe: "Scribe", complain: Complain) -> None:
+    def __init__(self, scribe: "Scribe", complain: Complain, patience: Patience = _patience) -> None:
         """Let this one write."""
-        self._scribe, self._complain = scribe, complain
+        self._scribe, self._complain, self._patience = scribe, complain, patience
         self._waiting: SimpleQueue[list[Heard] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._is_behind = False
@@ -122,14 +128,15 @@ class Writing:
             self._thread = Thread(target=self._work, name="journal", daemon=True)
             self._thread.start()
 
-    def end(self, patience_s: float = PATIENCE_S) -> None:
-        """Wait for what is still to be written, so long at most."""
+    def end(self) -> None:
+        """Wait for what is still to be written, for as long as there is patience."""
         if self._thread is None:
             return
+        patience_s = self._patience()
         self._waiting.put(None)
         self._thread.join(patience_s)
         if self._thread.is_alive():
-            self._complain(f"the journal does not have the last passes: they could not be written within {patience_s:g} s")
+            self._complain(f"the journal does not have the last passes: they could not be written within {patience_s:.2g} s")
 
     def _work(self) -> None:
         while (heard := self._waiting.get()) is not None:

@@ -21,7 +21,7 @@ from gordon_shell.observer import Policies
 from gordon_shell.ports import Ports
 from gordon_shell.progress import Progress
 from gordon_shell.reconciler import Reconciler, Report
-from gordon_shell.recorder import recording
+from gordon_shell.recorder import PATIENCE_S, recording
 from gordon_shell.sd_notify import Systemd
 from gordon_shell.telling import failures, faults, summary
 from gordon_shell.wiring import LiveOptions, live_journal, live_policies, live_ports, live_settings
@@ -155,7 +155,7 @@ class Session:
             journal = self.world.journal(self.options)
             if journal is not None:
                 stack.callback(journal.close)
-            found = [stack.enter_context(recording(journal, ports, complain))]
+            found = [stack.enter_context(recording(journal, ports, complain, lambda: min(PATIENCE_S, leaving.left_s)))]
             if settings.are_on:
                 from gordon_shell.teller import Teller  # noqa: PLC0415 - only where somebody is told
 
@@ -210,8 +210,15 @@ class Session:
 
         Raise GordonError: BusyError where one runs already.
         """
-        leaving = Leaving(_RUN_S)
-        with self.ports() as ports:
+        leaving, parting = Leaving(_RUN_S), list[Callable[[], None]]()
+
+        def stop() -> None:
+            leaving.ask()
+            for each in tuple(parting):
+                each()
+
+        # Around all else: whatever the end waits for, notices, the journal, the state, it is over in time.
+        with ending.ended_by_signals(stop, EX_OK) as asked, self.ports() as ports:
             diary = Diary(ports.clock, FORMS[form])
             systemd = Systemd(self.options.environment, diary.complain)
             systemd.check(cadence_s)
@@ -221,14 +228,10 @@ class Session:
             ):
                 policies, crew = self.world.policies(self.options), self.world.crew()
                 reconciler = Reconciler(ports, policies, crew=crew, rearm=rearm, listener=diary.step, witness=witness)
-
-                def stop() -> None:
-                    leaving.ask()
-                    systemd.stopping()
+                parting += [systemd.stopping, reconciler.stop]
+                if asked.is_set():  # before there was one to stop
                     reconciler.stop()
-
-                with ending.ended_by_signals(stop, EX_OK):
-                    loop.run(ports, reconciler, diary.tell, diary.complain, cadence_s=cadence_s)
+                loop.run(ports, reconciler, diary.tell, diary.complain, cadence_s=cadence_s)
         return EX_OK
 
 

@@ -1,5 +1,6 @@
 """Puts together who is told of services, from the settings of a host: what decides that aside of every pass, and the channels."""
 
+from time import monotonic
 from typing import Final
 
 from gordon_core.noted import Notice, NoticeKind
@@ -16,6 +17,8 @@ from gordon_shell.witness import Silent
 
 _DECIDING_S: Final = 1.0
 """How much of the patience at the end goes to plans that were not looked at yet."""
+_LEAST_S: Final = 0.2
+"""How much of it there is in any case for what is to be delivered."""
 
 
 def carriers(settings: NoticeSettings) -> dict[str, Carrier]:
@@ -49,8 +52,9 @@ class Teller(Silent):
 
     def end(self, patience_s: float) -> None:
         """Deliver what is left within so long; what is not delivered then is said, and kept."""
+        until_s = monotonic() + patience_s
         self._aside.end(min(_DECIDING_S, patience_s))
-        ended(self._channels, patience_s)
+        ended(self._channels, max(_LEAST_S, until_s - monotonic()))
 
     def _deliver(self, notice: Notice) -> None:
         text = document(notice)

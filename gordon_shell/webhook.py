@@ -1,17 +1,39 @@
 """An HTTP address that each notice is posted to as JSON. Such addresses are secrets: no text here shows more than the host."""
 
+import contextlib
 import http.client
+import socket
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from email.message import Message
-from typing import IO, Final
+from threading import Event, Thread
+from time import monotonic
+from typing import IO, Final, Protocol
 from urllib.parse import urlsplit
 
 from gordon_shell.channel import DELIVERED, Answer, Verdict
 
-_MOST_BYTES: Final = 65536
 _TRY_AGAIN: Final = frozenset({408, 409, 425, 429})
-_OK, _BEYOND_OK, _SERVERS_FAULT = 200, 300, 500
+_BEYOND_OK, _SERVERS_FAULT = 300, 500
+_LOOK_EVERY_S: Final = 0.1
+_DROPPED = Answer(Verdict.LATER)
+
+
+Shown = Callable[[http.client.HTTPConnection], None]
+
+
+class _Maker(Protocol):
+    def __call__(
+        self,
+        host: str,
+        /,
+        *,
+        port: int | None = ...,
+        timeout: float = ...,
+        source_address: tuple[str, int] | None = ...,
+        blocksize: int = ...,
+    ) -> http.client.HTTPConnection: ...
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):
@@ -23,14 +45,54 @@ class _Unmoved(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
+class _Plain(urllib.request.HTTPHandler):
+    """Speaks HTTP, and shows each connection to somebody who may cut it."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_showing(http.client.HTTPConnection, self._shown), req)
+
+
+class _Secure(urllib.request.HTTPSHandler):
+    """Speaks HTTPS, likewise."""
+
+    def __init__(self, shown: Shown) -> None:
+        super().__init__()
+        self._shown = shown
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_showing(http.client.HTTPSConnection, self._shown), req)
+
+
+def _showing(kind: type[http.client.HTTPConnection], shown: Shown) -> _Maker:
+    def make(  # as http.client makes them
+        host: str,
+        /,
+        *,
+        port: int | None = None,
+        timeout: float = 30.0,
+        source_address: tuple[str, int] | None = None,
+        blocksize: int = 8192,
+    ) -> http.client.HTTPConnection:
+        made = kind(host, port, timeout=timeout, source_address=source_address, blocksize=blocksize)
+        shown(made)
+        return made
+
+    return make
+
+
 class Webhook:
     """Posts each document. The proxy, if any, is that of the environment (https_proxy, no_proxy)."""
 
     def __init__(self, url: str, timeout_s: float) -> None:
-        """Post to this http or https address; no connection and no answer may take longer than so."""
+        """Post to this http or https address; no try may take longer than so, however slowly it is answered."""
         self._url, self._timeout_s = url, timeout_s
-        self._opener = urllib.request.build_opener(_Unmoved)
-        self._is_dropped = False
+        self._opener = urllib.request.build_opener(_Unmoved, _Plain(self._show), _Secure(self._show))
+        self._connection: http.client.HTTPConnection | None = None
+        self._dropped = Event()
 
     @property
     def name(self) -> str:
@@ -39,8 +101,23 @@ class Webhook:
 
     def carry(self, document: str) -> Answer:
         """Post a document; what the server cannot help, and no answer at all, is worth another try."""
-        if self._is_dropped:
-            return Answer(Verdict.LATER)
+        if self._dropped.is_set():
+            return _DROPPED
+        until_s, over = monotonic() + self._timeout_s, Event()
+        Thread(target=self._watch, args=(until_s, over), name="webhook", daemon=True).start()
+        try:
+            answer = self._posted(document)
+        finally:
+            over.set()
+        if answer.verdict is Verdict.LATER and self._dropped.is_set():
+            return _DROPPED
+        return self._too_late() if answer.verdict is Verdict.LATER and monotonic() >= until_s else answer
+
+    def drop(self) -> None:
+        """End the try under way soon, and let no other begin."""
+        self._dropped.set()
+
+    def _posted(self, document: str) -> Answer:
         request = urllib.request.Request(  # noqa: S310 - the settings allow http and https alone
             self._url,
             document.encode(),
@@ -48,20 +125,34 @@ class Webhook:
             method="POST",
         )
         try:
-            with self._opener.open(request, timeout=self._timeout_s) as response:
-                response.read(_MOST_BYTES)
+            with self._opener.open(request, timeout=self._timeout_s):
+                return DELIVERED  # what it says beside its status is not read: that could take for ever
         except urllib.error.HTTPError as error:
             with error:
                 return _answered(error.code)
         except TimeoutError:
-            return Answer(Verdict.LATER, f"it did not answer within {self._timeout_s:g} s")
+            return self._too_late()
         except (OSError, http.client.HTTPException) as error:
             return Answer(Verdict.LATER, f"it could not be reached ({_reason(error)})")
-        return DELIVERED
 
-    def drop(self) -> None:
-        """Let no other try begin; one under way comes to its own end."""
-        self._is_dropped = True
+    def _too_late(self) -> Answer:
+        return Answer(Verdict.LATER, f"it did not answer within {self._timeout_s:g} s")
+
+    def _show(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = connection
+
+    def _watch(self, until_s: float, over: Event) -> None:
+        """Cut the connection when its time is up: the timeout of a socket is for each of its words alone."""
+        while not over.wait(_LOOK_EVERY_S):
+            if self._dropped.is_set() or monotonic() >= until_s:
+                _cut(self._connection)
+
+
+def _cut(connection: http.client.HTTPConnection | None) -> None:
+    own = connection.sock if connection is not None else None
+    if own is not None:
+        with contextlib.suppress(OSError):  # it has just ended, or is being wrapped in TLS
+            socket.socket.shutdown(own, socket.SHUT_RDWR)  # beneath TLS, whose own state belongs to the thread that reads
 
 
 def _answered(code: int) -> Answer:

@@ -32,6 +32,28 @@ def test_a_signal_asks_once_and_the_handlers_are_put_back(number: signal.Signals
     assert before == [signal.getsignal(each) for each in SIGNALS]
 
 
+IN_A_WAIT = """
+import os, signal, threading, time
+from gordon_shell import ending
+# As where the signal comes in the moment before the wait begins: nothing interrupts the wait of the main thread.
+def tell():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ending.SIGNALS)
+    os.kill(os.getpid(), signal.SIGTERM)
+signal.pthread_sigmask(signal.SIG_BLOCK, ending.SIGNALS)
+with ending.ended_by_signals(lambda: (print("asked", flush=True), os._exit(5)), 7):
+    threading.Timer(0.2, tell).start()
+    time.sleep(60)
+"""
+
+
+def test_a_signal_that_does_not_interrupt_the_main_thread_is_heeded_at_once() -> None:
+    with subprocess.Popen([sys.executable, "-c", IN_A_WAIT], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            assert 5 == program.wait(20)
+        finally:
+            program.kill()
+
+
 def hanging() -> "subprocess.Popen[str]":
     program = subprocess.Popen([sys.executable, "-c", HANGING], stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
@@ -64,5 +86,5 @@ def test_a_signal_that_is_heeded_sets_the_event_and_nothing_else() -> None:
         assert not asked.is_set()
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)
-        assert asked.is_set()
+        assert asked.wait(30)
     assert before is signal.getsignal(signal.SIGTERM)

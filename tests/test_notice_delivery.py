@@ -2,8 +2,12 @@
 
 import json
 import os
+import socket
 import threading
 import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -118,6 +122,24 @@ class TestHook:
         assert [Answer(Verdict.LATER)] == answers
         assert Answer(Verdict.LATER) == hook.carry("{}")
 
+    def test_one_that_says_without_end_takes_no_memory(self, tmp_path: Path) -> None:
+        hook = Hook((script(tmp_path, "while True: sys.stderr.write('x' * 65536)"),), 1.5)
+        tracemalloc.start()
+        try:
+            assert Answer(Verdict.REFUSED, "it was not done within 1.5 s, and was killed") == hook.carry("{}")
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < 2_000_000
+
+    def test_what_it_leaves_running_is_not_waited_for(self, tmp_path: Path) -> None:
+        command = tmp_path / "hook"
+        command.write_text("#!/bin/sh\nsleep 30 &\n")
+        command.chmod(0o700)
+        began_s = time.monotonic()
+        assert DELIVERED == Hook((str(command),), 20.0).carry("{}")
+        assert time.monotonic() - began_s < 15
+
     def test_what_it_is_called_holds_no_argument(self) -> None:
         assert "the command '/opt/my tools/page'" == Hook(("/opt/my tools/page", "--token=x"), 1.0).name
 
@@ -160,10 +182,54 @@ class TestWebhook:
         assert Answer(Verdict.LATER, "it could not be reached (Connection refused)") == hook.carry("{}")
         assert "the webhook at 127.0.0.1" == hook.name
 
+    @pytest.mark.parametrize("before", [b"", b"HTTP/1.1 200 OK\r\nX-Slow: "])
+    def test_one_that_answers_drop_by_drop_has_its_time_and_no_more(self, before: bytes) -> None:
+        began_s = time.monotonic()
+        with dripping(before) as url:
+            answer = Webhook(url, 1.0).carry("{}")
+        assert time.monotonic() - began_s < 15
+        assert Answer(Verdict.LATER, "it did not answer within 1 s") == answer
+
+    def test_a_try_under_way_is_ended_where_it_is_dropped(self) -> None:
+        answers: list[Answer] = []
+        with dripping() as url:
+            hook = Webhook(url, 60.0)
+            thread = threading.Thread(target=lambda: answers.append(hook.carry("{}")))
+            thread.start()
+            time.sleep(0.3)
+            hook.drop()
+            thread.join(20)
+        assert [Answer(Verdict.LATER)] == answers
+
+    def test_what_is_said_beside_the_status_is_not_waited_for(self) -> None:
+        with dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n") as url:
+            assert DELIVERED == Webhook(url, 60.0).carry("{}")
+
     def test_one_that_was_dropped_tries_no_more(self) -> None:
         hook = Webhook("http://127.0.0.1:9/", 0.2)
         hook.drop()
         assert Answer(Verdict.LATER) == hook.carry("{}")
+
+
+@contextmanager
+def dripping(before: bytes = b"") -> Iterator[str]:
+    """Give the address of a server that answers so, and then a byte now and again, for ever."""
+    over = threading.Event()
+
+    def drip(server: socket.socket) -> None:
+        with suppress(OSError), closing(server.accept()[0]) as client:
+            client.sendall(before or b"HTTP/1.1 ")
+            while not over.wait(0.1):
+                client.sendall(b"2")
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        thread = threading.Thread(target=drip, args=(server,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}/services/secret"
+        finally:
+            over.set()
+            thread.join(20)
 
 
 # --- the queue -----------------------------------------------------------------------------------------------------------
@@ -315,6 +381,14 @@ class TestChannel:
         post.channel.end(5.0)
         (complaint,) = post.complaints
         assert complaint.startswith("the notices that an earlier process left are damaged, and are not delivered (")
+
+    def test_what_was_kept_before_it_was_tried_is_not_called_lost_where_the_journal_fails_at_the_end(self) -> None:
+        journal = MemoryJournal()
+        post = Post(Cart(LATER), journal).put("1")
+        until(lambda: bool(post.cart.carried))
+        journal.fail("another program has kept it locked")
+        post.channel.end(5.0)
+        assert "1 notice could not be delivered by the cart before the end; kept for the next start" == post.complaints[-1]
 
     def test_a_journal_that_fails_keeps_nothing_from_being_delivered(self) -> None:
         journal = MemoryJournal()

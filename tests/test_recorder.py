@@ -334,13 +334,13 @@ class TestTrouble:
                 hang.wait(60)
                 return super().kept(key)
 
-        writing = Writing(Scribe(Hanging(), site.engine, site.complaints.append), site.complaints.append)
+        writing = Writing(Scribe(Hanging(), site.engine, site.complaints.append), site.complaints.append, lambda: 0.05)
         recorder = Recorder(writing, site.clock.now)
         began_s = time.monotonic()
         site.reconciler(recorder).run_pass()
         for _ in range(room.MOST_WAITING + 5):
             writing.write([Looking(plan(host(good())), is_whole=True, clock=CLOCK)])
-        writing.end(patience_s=0.05)
+        writing.end()
         assert time.monotonic() - began_s < 30
         hang.set()
         assert [

@@ -25,11 +25,12 @@ from gordon_shell.diary import as_json
 from gordon_shell.host_settings import Address, HostSettings, MetricsSettings, NoticeSettings
 from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.journal import MemoryJournal
-from gordon_shell.metrics import MOST_SERVICES, Metrics, MetricsServer
+from gordon_shell.metrics import MOST_AT_ONCE, MOST_SERVICES, Metrics, MetricsServer, _Request
 from gordon_shell.report import Report
 from gordon_shell.sd_notify import Systemd
 from gordon_shell.session import Leaving, World
 from gordon_shell.shell_cli import NAME, cli
+from gordon_shell.sqlite_schema import connect
 from gordon_shell.telling import Entry
 from tests.core_examples import CLOCK, NOW_S, REFUSED_START, dark, down, good, having, host, remembering
 from tests.fake_daemon import Answer, fake_daemon
@@ -342,6 +343,24 @@ def test_metrics_are_served_and_a_port_that_is_taken_is_told_once_and_tried_agai
         fetched(port)
 
 
+def test_clients_that_ask_nothing_take_up_no_more_than_a_few_threads_and_not_for_long(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(_Request, "timeout", 2.0)
+    port, before = free_port(), threading.active_count()
+    server = MetricsServer(Metrics(MemoryClock()), Address("127.0.0.1", port), print)
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(MOST_AT_ONCE + 4)]
+    try:
+        until(lambda: threading.active_count() == before + 1 + MOST_AT_ONCE)
+        until(lambda: threading.active_count() == before + 1)
+        assert "gordon_last_complete_pass_age_seconds" in fetched(port)
+    finally:
+        for each in idle:
+            each.close()
+        server.close()
+    assert ("", "") == capfd.readouterr()
+
+
 @pytest.mark.parametrize("by_option", [True, False])
 def test_run_shows_metrics_where_that_is_asked_for(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], *, by_option: bool
@@ -466,3 +485,71 @@ def test_farewells_take_no_longer_than_is_left() -> None:
     leaving.ask()
     leaving.ask()
     assert 0.2 <= leaving.left_s <= 2.5
+
+
+# --- the end -------------------------------------------------------------------------------------------------------------
+
+HANGING = """
+import sys
+from pathlib import Path
+from threading import Event
+from gordon_shell import cli_common, ending
+from gordon_shell.memory.journal import MemoryJournal
+from gordon_shell.memory.ports import memory_ports
+from gordon_shell.session import World
+from gordon_shell.shell_cli import NAME, cli
+from gordon_shell.sqlite_schema import connect
+
+class Hanging(MemoryJournal):
+    def close(self):
+        Event().wait()
+
+ending.PATIENCE_S = 1.5
+world = World(lambda _options, **_: memory_ports(), lambda _options: lambda: None, journal=lambda _options: Hanging())
+cli_common.run(cli, NAME, ["run"], obj=world)
+"""
+
+
+def test_whatever_the_end_of_run_waits_for_it_is_over_in_time() -> None:
+    with subprocess.Popen((sys.executable, "-c", HANGING), cwd=ROOT, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline().endswith(b"watching no services\n")
+        began_s = time.monotonic()
+        running.send_signal(signal.SIGTERM)
+        try:
+            assert 0 == running.wait(20)
+        finally:
+            running.kill()
+    assert time.monotonic() - began_s < 10
+
+
+def test_run_ends_in_time_though_all_hangs_at_once(place: Place, tmp_path: Path) -> None:
+    """A command that heeds no signal, a server that does not answer, a client that asks nothing, and a journal under lock."""
+    place.run("once")
+    begun, port = tmp_path / "begun", free_port()
+    body = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); open({str(begun)!r}, 'w').close(); time.sleep(60)"
+
+    def empty(request: str) -> Answer:
+        return Answer(200, []) if "/containers/json" in request else Answer(404, {"message": "no such container"})
+
+    with receiver(0) as server, fake_daemon(empty) as daemon:
+        settings = f"command = [{script(tmp_path, body)!r}]\nwebhook = {server.url!r}\n"
+        (tmp_path / "policy.toml").write_text(f"metrics.listen = '127.0.0.1:{port}'\n[notices]\n{settings}")
+        environment = os.environ | {"DOCKER_HOST": daemon.host, "GORDON_STATE": str(place.shell.path)}
+        program = (sys.executable, "-m", "gordon_shell.shell_cli", "run", "--policy", str(tmp_path / "policy.toml"))
+        with subprocess.Popen(program, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as running:
+            until(lambda: begun.exists() and bool(server.got), 60.0)
+            with (
+                closing(socket.create_connection(("127.0.0.1", port))),
+                closing(connect(place.shell.path.with_name("history.db"), "mode=rw")) as lock,
+            ):
+                lock.execute("BEGIN IMMEDIATE")
+                began_s = time.monotonic()
+                running.send_signal(signal.SIGTERM)
+                _, err = running.communicate(timeout=60)
+                took_s = time.monotonic() - began_s
+    assert 0 == running.returncode
+    assert took_s < 8, err
+    for name in (f"the command {tmp_path / 'hook'}", "the webhook at 127.0.0.1"):
+        assert f"1 notice could not be delivered by {name} before the end; " in err
+    assert "/services/secret" not in err
