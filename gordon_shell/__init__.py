@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from gordon_shell.host import Host
-    from gordon_shell.journal import Dossier, Journal, Record
+    from gordon_shell.journal import Deed, Dossier, Journal, Record
     from gordon_shell.memory.clock import MemoryClock
     from gordon_shell.memory.container import Behaviour, Simulated
     from gordon_shell.memory.engine import MemoryEngine
@@ -47,6 +47,7 @@ __all__ = [
     "Adoption",
     "Behaviour",
     "BusyError",
+    "Deed",
     "Deployed",
     "Deployer",
     "DocumentError",
@@ -100,7 +101,7 @@ _ROOMS = {
         "UsageError",
     ),
     "host": ("Host",),
-    "journal": ("Dossier", "Journal", "Record"),
+    "journal": ("Deed", "Dossier", "Journal", "Record"),
     "memory.clock": ("MemoryClock",),
     "memory.container": ("Behaviour", "Simulated"),
     "memory.engine": ("MemoryEngine",),

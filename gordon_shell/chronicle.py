@@ -1,4 +1,7 @@
-"""What a journal holds of a service (or of all), as events in order of time: what was decided, done, and how executions ended."""
+"""What a journal holds of a service (or of all), as events in order of time.
+
+What was decided and done, how executions ended, and what people and deploys did.
+"""
 
 from collections.abc import Iterable, Iterator
 from heapq import merge
@@ -12,7 +15,7 @@ from gordon_core.observation import Clock, Container, Status
 from gordon_core.record import Line, Role
 from gordon_core.sentences import in_words, ordinal
 from gordon_core.snapshot import Snapshot, Subject
-from gordon_shell.journal import Dossier, Record, Step
+from gordon_shell.journal import Deed, Dossier, Record, Step
 from gordon_shell.seen_text import route_in_words, seen_in_words
 from gordon_shell.telling import became
 
@@ -22,20 +25,26 @@ Key = tuple[str, str, Role, str]
 
 @frozen
 class Event:
-    """One thing that happened: when it was decided or known, about whom, what, and what more there is to tell of it."""
+    """One thing that happened: when it was decided or known, about whom, what, and what more there is to tell of it.
+
+    `is_deed`: somebody did it.
+    """
 
     clock: Clock
     who: str
     words: str
     more: tuple[str, ...] = ()
+    is_deed: bool = False
 
 
-def events(records: Iterable[Record], dossiers: Iterable[Dossier], app: str = "", service: str = "") -> Iterator[Event]:
+def events(
+    records: Iterable[Record], dossiers: Iterable[Dossier], deeds: Iterable[Deed], app: str = "", service: str = ""
+) -> Iterator[Event]:
     """Yield what these say of an app or a service, oldest first; of looks only what is another situation than before."""
     said: dict[Key, str] = {}
     told = chain.from_iterable(_of_record(each, said, app, service) for each in records)
     ended = (of_dossier(each) for each in dossiers)
-    yield from merge(ended, told, key=lambda each: each.clock.wall_s)
+    yield from merge(map(of_deed, deeds), ended, told, key=lambda each: each.clock.wall_s)
 
 
 def _of_record(record: Record, said: dict[Key, str], app: str, service: str) -> Iterator[Event]:
@@ -81,6 +90,12 @@ def _decided(line: Line, snapshot: Snapshot) -> str:
     if line.role is not Role.SERVICE or not found or found[0].declared is None:
         return words
     return f"{words} ({seen_in_words(found[0].seen, snapshot.clock)}; {route_in_words(found[0])})"
+
+
+def of_deed(deed: Deed) -> Event:
+    """Return what somebody did, to a service or all of an app."""
+    name = f"{deed.app}/{deed.service}" if deed.service else deed.app
+    return Event(deed.clock, name, f"by {deed.who}: {deed.words}", is_deed=True)
 
 
 def of_dossier(dossier: Dossier) -> Event:

@@ -29,6 +29,7 @@ class Sign(Enum):
 
     FAILED_END = "executions that failed"
     END = "executions that ended"
+    DEED = "deeds"
     ATTEMPT = "starts"
     CHARGE = "charges"
     STRIKE = "strikes"

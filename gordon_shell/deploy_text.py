@@ -128,6 +128,22 @@ def ending(name: str, verdict: Verdict, routed: Binds | None, took_s: float) -> 
     return (f"{name}: deployed {named}, {_served(routed)}; {plural(verdict.steps, 'step')} in {duration(took_s)}",)
 
 
+def deed(image: str, verdict: Verdict, routed: Binds | None, *, is_rollback: bool) -> str:
+    """Return how a deploy ended as one sentence for the journal, "" where it changed nothing; `routed` as for `ending`."""
+    found, steps = verdict.failure, verdict.steps
+    if found is not None:
+        reason = f": {found.reason}" if found.reason else ""
+        memory = ", out of memory" if found.oom_killed else ""
+        code = f" (exit code {found.exit_code}{memory})" if found.exit_code is not None else ""
+        what = "rollback" if is_rollback else "deploy"
+        return f"the {what} of image {image} failed, since {found.why.value}{reason}{code}; now {_now(found, verdict, routed)}"
+    named = f"container {verdict.container_id[:12]} of image {image}, revision {verdict.revision}, {_served(routed)}"
+    if verdict.stage is Stage.UNALTERED:
+        return f"put right in {plural(steps, 'step')} what was deployed already: {named}" if steps else ""
+    rest = "; interrupted then, and the next pass of recovery does the rest" if verdict.stage is Stage.INTERRUPTED else ""
+    return f"{'rolled back to' if is_rollback else 'deployed'} {named}{rest}"
+
+
 def _failed(name: str, found: Failure, verdict: Verdict, routed: Binds | None) -> tuple[str, ...]:
     reason = f": {found.reason}" if found.reason else ""
     lines = [

@@ -14,16 +14,15 @@ from gordon_core.deploy_forecast import forecast_deploy
 from gordon_core.deploy_planner import DeployDecision
 from gordon_core.deploy_sentences import step_in_words
 from gordon_core.effects import Outcome
-from gordon_core.observation import Binds
 from gordon_core.stages import Stage
 from gordon_core.verdicts import Verdict
 from gordon_shell import deploy_text, deploy_wishes, ending, lineage, variables
 from gordon_shell.cli_common import EX_INTERRUPTED, complain, is_coloured, printable, write
-from gordon_shell.deployer import Deployer
-from gordon_shell.errors import EX_FAILED, EX_OK, BusyError, RouterError, UsageError
+from gordon_shell.deployer import Deployer, routed
+from gordon_shell.errors import EX_FAILED, EX_OK, BusyError, UsageError
 from gordon_shell.observer import Policies
 from gordon_shell.plan_cli import painter
-from gordon_shell.ports import Ports
+from gordon_shell.ports import Ports, Service
 from gordon_shell.progress import Progress
 from gordon_shell.session import Session
 from gordon_shell.text import plain
@@ -72,7 +71,7 @@ class DeployVerbs:
             base = None if fresh else lineage.present(ports, app, service, given)
             return deploy_wishes.blueprint(image, command, asked, given, base)
 
-        return self._go(app, service, wanted, manner, create=True)
+        return self._go(app, service, wanted, manner, is_rollback=False)
 
     def rollback(  # noqa: PLR0913, PLR0917 - likewise
         self,
@@ -86,31 +85,46 @@ class DeployVerbs:
         """Deploy again what a service was made of before."""
         deploy_wishes.check_names(app, service)
         given = _given(env, env_file)
-        return self._go(app, service, lambda ports: lineage.previous(ports, app, service, revision, given), manner, create=False)
 
-    def _go(self, app: str, service: str, wanted: "Callable[[Ports], Blueprint]", manner: Manner, *, create: bool) -> int:
-        with self.session.ports(create=create, read_only=manner.dry_run) as ports:
-            return (self._forecast if manner.dry_run else self._do)(ports, app, service, lambda: wanted(ports), manner)
+        def wanted(ports: Ports) -> Blueprint:
+            return lineage.previous(ports, app, service, revision, given)
+
+        return self._go(app, service, wanted, manner, is_rollback=True)
+
+    def _go(self, app: str, service: str, wanted: "Callable[[Ports], Blueprint]", manner: Manner, *, is_rollback: bool) -> int:
+        with self.session.ports(create=not is_rollback, read_only=manner.dry_run) as ports:
+            if manner.dry_run:
+                return self._forecast(ports, app, service, lambda: wanted(ports), manner)
+            return self._do(ports, (app, service), lambda: wanted(ports), manner, is_rollback=is_rollback)
 
     def _forecast(self, ports: Ports, app: str, service: str, wanted: "Wish", manner: Manner) -> int:
         road = forecast_deploy(Deployer(ports, self._policies()).look(app, service, wanted()))
         write(deploy_text.text(road, paint=painter() if is_coloured(manner.color, os.environ) else plain))
         return EX_FAILED if road[-1].stage is Stage.FAILED else EX_OK
 
-    def _do(self, ports: Ports, app: str, service: str, wanted: "Wish", manner: Manner) -> int:
+    def _do(self, ports: Ports, whose: Service, wanted: "Wish", manner: Manner, *, is_rollback: bool) -> int:
+        app, service = whose
         name, begun_s = f"{app}/{service}", monotonic()
         told, is_watched = _Told(), self.session.world.is_watched
-        deployer = Deployer(ports, self._policies(), listener=told if is_watched else _tell_nobody)
+        listener, deeds = told if is_watched else _tell_nobody, self.session.deeds(ports)
+        deployer = Deployer(ports, self._policies(), listener=listener, deeds=deeds)
         watch = Progress(complain).watch(told.waiting) if is_watched else nullcontext()
         with ending.heeded() as asked, watch:
             try:
-                verdict = deployer.deploy(app, service, wanted, lock_wait_s=manner.lock_wait_s, deadline_s=manner.timeout_s)
+                verdict = deployer.deploy(
+                    app,
+                    service,
+                    wanted,
+                    lock_wait_s=manner.lock_wait_s,
+                    deadline_s=manner.timeout_s,
+                    is_rollback=is_rollback,
+                )
             except BusyError as error:
                 if not asked.is_set():
                     raise
                 complain(f"interrupted: {error}; nothing was changed")
                 return EX_INTERRUPTED
-        lines = deploy_text.ending(name, verdict, _routed(ports, app, service), monotonic() - begun_s)
+        lines = deploy_text.ending(name, verdict, routed(ports, app, service), monotonic() - begun_s)
         write("".join(f"{printable(each)}\n" for each in lines))
         return _exit_code(verdict)
 
@@ -155,14 +169,6 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         message = f"{path}: it is not UTF-8; write it in that, or name another file after --env-file"
         raise UsageError(message) from None
-
-
-def _routed(ports: Ports, app: str, service: str) -> Binds | None:
-    """Return where a service is routed, None where that cannot be read."""
-    try:
-        return ports.router.read().by_service.get((app, service), ())
-    except RouterError:
-        return None
 
 
 def _exit_code(verdict: Verdict) -> int:

@@ -12,11 +12,14 @@ from gordon_core.deploy_effects import Activate, DeployEffect, GiveUp
 from gordon_core.deploy_planner import MOST_STEPS, DeployDecision, decide_deploy, took
 from gordon_core.deployment import DEPLOY_DEADLINE_S, Deployment
 from gordon_core.effects import Done, Outcome
+from gordon_core.observation import Binds
 from gordon_core.verdicts import Verdict, verdict
+from gordon_shell.deeds import Deeds
 from gordon_shell.deploy_executor import DEFAULT_LIMITS, DeployExecutor, Limits
 from gordon_shell.deploy_observer import DeployObserver, Request
+from gordon_shell.deploy_text import deed
 from gordon_shell.detached import outlive
-from gordon_shell.errors import BusyError, GordonError
+from gordon_shell.errors import BusyError, GordonError, RouterError
 from gordon_shell.executor import Executor
 from gordon_shell.observer import Policies
 from gordon_shell.operations import LOCK_WAIT_S
@@ -38,13 +41,31 @@ def _silent(_decision: DeployDecision, _outcome: Outcome | None) -> None:
     """Tell nobody."""
 
 
+def routed(ports: Ports, app: str, service: str) -> Binds | None:
+    """Return where a service is routed, None where that cannot be read."""
+    try:
+        return ports.router.read().by_service.get((app, service), ())
+    except RouterError:
+        return None
+
+
 class Deployer:
-    """Replaces services without downtime. Many threads may use one; deploys of one app are done one after the other."""
+    """Replaces services without downtime. Many threads may use one; deploys of one app are done one after the other.
+
+    How each ended is taken down in `deeds`, if there are any.
+    """
 
     def __init__(
-        self, ports: Ports, policies: Policies, *, listener: Listener = _silent, limits: Limits = DEFAULT_LIMITS
+        self,
+        ports: Ports,
+        policies: Policies,
+        *,
+        listener: Listener = _silent,
+        limits: Limits = DEFAULT_LIMITS,
+        deeds: Deeds | None = None,
     ) -> None:
         self._ports, self._policies, self._listener, self._limits = ports, policies, listener, limits
+        self._deeds = deeds
         self._under_way: dict[str, _Deploy] = {}
 
     def look(self, app: str, service: str, wanted: Blueprint) -> Deployment:
@@ -56,7 +77,7 @@ class Deployer:
         request = Request(app, service, wanted, _token())
         return DeployObserver(self._ports, self._policies, recollection, request, remember=False).look()
 
-    def deploy(
+    def deploy(  # noqa: PLR0913 - what, and how
         self,
         app: str,
         service: str,
@@ -64,19 +85,23 @@ class Deployer:
         *,
         lock_wait_s: float = LOCK_WAIT_S,
         deadline_s: float = DEPLOY_DEADLINE_S,
+        is_rollback: bool = False,
     ) -> Verdict:
         """Make the service what is wanted, and return how that ended; a failure is a verdict, and leaves what served serving.
 
-        `deadline_s` is for the time until ACTIVE is changed. The deploy is done in a thread of its own. Whatever ends this call
-        early (KeyboardInterrupt, another exception raised in this thread, and in the main thread SIGINT and SIGTERM) cancels
-        the deploy, and goes on when that has cleaned up. Raise BusyError (the app stays locked), StoreError, and UsageError
-        where the label gordon.http says nothing: what serves was not touched then. Of an image that was not here that is known
-        once it was fetched, and what interrupted deploys left was cleared by then.
+        `is_rollback` is for the record alone: it is what it was before. `deadline_s` is for the time until ACTIVE is changed. The
+        deploy is done in a thread of its own. Whatever ends this call early (KeyboardInterrupt, another exception raised in this
+        thread, and in the main thread SIGINT and SIGTERM) cancels the deploy, and goes on when that has cleaned up. Raise
+        BusyError (the app stays locked), StoreError, and UsageError where the label gordon.http says nothing: what serves was not
+        touched then. Of an image that was not here that is known once it was fetched, and what interrupted deploys left was
+        cleared by then.
         """
-        this = _Deploy(self._ports, self._policies, (app, service, wanted), self._listener, self._limits)
+        this = _Deploy(self._ports, self._policies, (app, service, wanted), self._listener, self._limits, self._deeds)
         self._under_way[this.token] = this
         try:
-            return outlive(lambda: this.run(lock_wait_s, deadline_s), this.cancel, f"deploy {app}/{service}")
+            return outlive(
+                lambda: this.run(lock_wait_s, deadline_s, is_rollback=is_rollback), this.cancel, f"deploy {app}/{service}"
+            )
         finally:
             self._under_way.pop(this.token, None)
 
@@ -93,10 +118,16 @@ def _token() -> str:
 class _Deploy:
     """One deploy."""
 
-    def __init__(
-        self, ports: Ports, policies: Policies, asked: tuple[str, str, Wanted], listener: Listener, limits: Limits
+    def __init__(  # noqa: PLR0913, PLR0917 - what a deployer has, and what is asked of it
+        self,
+        ports: Ports,
+        policies: Policies,
+        asked: tuple[str, str, Wanted],
+        listener: Listener,
+        limits: Limits,
+        deeds: Deeds | None,
     ) -> None:
-        self._ports, self._policies, self._listener, self._limits = ports, policies, listener, limits
+        self._ports, self._policies, self._listener, self._limits, self._deeds = ports, policies, listener, limits, deeds
         self._app, self._service, self._wanted = asked
         self.name, self.token = f"{self._app}/{self._service}", _token()
         self._cancelled = ""
@@ -107,18 +138,29 @@ class _Deploy:
     def cancel(self, reason: str) -> None:
         self._cancelled = self._cancelled or reason or "cancelled"
 
-    def run(self, lock_wait_s: float, deadline_s: float) -> Verdict:
+    def run(self, lock_wait_s: float, deadline_s: float, *, is_rollback: bool) -> Verdict:
         with self._locked(lock_wait_s):
             wanted = self._wanted if isinstance(self._wanted, Blueprint) else self._wanted()
             request = Request(self._app, self._service, wanted, self.token)
             observer = DeployObserver(self._ports, self._policies, self._recollection, request)
             try:
                 decision = self._follow(observer, self._executor_of(observer, request), observer.look(deadline_s))
+            except GordonError as error:
+                self._note(f"the deploy of image {wanted.image} broke off: {redacted(str(error), observer.secrets)}")
+                raise
             finally:
                 self._recollection.write_held((self._app,))
+        said = _without_secrets(verdict(decision), observer.secrets)
+        if self._deeds is not None:
+            where = routed(self._ports, self._app, self._service)
+            self._note(deed(wanted.image, said, where, is_rollback=is_rollback))
         if self._listener_fault is not None:
             raise self._listener_fault
-        return _without_secrets(verdict(decision), observer.secrets)
+        return said
+
+    def _note(self, words: str) -> None:
+        if self._deeds is not None and words:
+            self._deeds.note(self._app, (self._service, words))
 
     def _executor_of(self, observer: DeployObserver, request: Request) -> DeployExecutor:
         return DeployExecutor(

@@ -11,11 +11,13 @@ from gordon_core.planner import Plan, plan
 from gordon_core.shapes import nearest
 from gordon_core.snapshot import Snapshot
 from gordon_shell.errors import GordonError, UsageError
-from gordon_shell.journal import Dossier, Journal, Record
+from gordon_shell.journal import Deed, Dossier, Journal, Record
 from gordon_shell.road_text import Road, around, key, roads
 
 MOST_RECORDS: Final = 40
 """How many of the latest records are told of; `history` tells all."""
+MOST_DEEDS: Final = 5
+"""How many of the latest deeds are, however long ago: what was changed, and by whom, is what is asked first."""
 ReadPast = Callable[[str, str], "Past"]
 """Reads what a journal holds of a service, named by app and service; raises GordonError."""
 
@@ -26,6 +28,7 @@ class Past:
 
     records: tuple[Record, ...] = ()
     dossiers: tuple[Dossier, ...] = ()
+    deeds: tuple[Deed, ...] = ()
     unread: str = ""
 
 
@@ -83,7 +86,10 @@ def _past(name: str, read_past: ReadPast) -> Past:
 
 
 def past_of(journal: Journal, app: str, service: str) -> Past:
-    """Return the latest records of a service, and how its executions ended since the first of them. Raise JournalError."""
+    """Return the latest records of a service, how its executions ended since the first of them, and what was done to it last.
+
+    Raise JournalError.
+    """
     records = tuple(journal.records(app, service, newest=MOST_RECORDS))
     since_s = records[0].clock.wall_s if len(records) == MOST_RECORDS else 0.0
-    return Past(records, journal.dossiers(app, service, since_s))
+    return Past(records, journal.dossiers(app, service, since_s), journal.deeds(app, service, newest=MOST_DEEDS))

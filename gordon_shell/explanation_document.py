@@ -10,7 +10,7 @@ from gordon_core.planner import Plan
 from gordon_core.readings import plain
 from gordon_core.sentences import line, record
 from gordon_shell.explaining import Past, Told
-from gordon_shell.history_document import dossier_fields, record_fields
+from gordon_shell.history_document import deed_fields, dossier_fields, record_fields
 
 NAME, VERSION = "gordon-explanation", 1
 
@@ -67,4 +67,5 @@ def _past(past: Past) -> dict[str, object]:
         "unread": past.unread,
         "records": [record_fields(each) for each in past.records],
         "dossiers": [dossier_fields(each) for each in past.dossiers],
+        "deeds": [deed_fields(each) for each in past.deeds],
     }

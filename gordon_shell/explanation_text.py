@@ -103,14 +103,16 @@ def _past(told: Told, past: Past) -> Iterator[str]:
     subject, clock = told.explanations[0].decision.subject, told.plan.clock
     yield "How it came here:"
     yield from (f"  {each}" for each in memory_in_words(subject, clock))
-    found = list(events(past.records, past.dossiers, subject.app, subject.service))
+    found = list(events(past.records, past.dossiers, past.deeds, subject.app, subject.service))
+    latest, before = found[-_MOST_EVENTS:], [each for each in found[:-_MOST_EVENTS] if each.is_deed]
     if past.unread:
         yield f"  its history is not read: {past.unread}"
     elif not found:
         yield "  nothing is on record of it"
     elif len(found) > _MOST_EVENTS:
-        yield f"  the last {_MOST_EVENTS} things on record (gordon-plan history {subject.name} tells all):"
-    for each in found[-_MOST_EVENTS:]:
+        done = ", and what somebody did before" if before else ""
+        yield f"  the last {_MOST_EVENTS} things on record{done} (gordon-plan history {subject.name} tells all):"
+    for each in (*before, *latest):
         yield from (f"  {line}" for line in event_lines(each, subject.name))
 
 

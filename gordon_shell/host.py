@@ -5,6 +5,7 @@ EngineError, RouterError, DocumentError (the host policy). A deploy that fails i
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from threading import Event
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,7 @@ from gordon_core.verdicts import Verdict
 from gordon_shell import lineage, operations
 from gordon_shell.adoption import Adoption
 from gordon_shell.crew import Crew
+from gordon_shell.deeds import Deeds, Operator, login
 from gordon_shell.deployer import Deployer, Listener, Wanted
 from gordon_shell.errors import BusyError
 from gordon_shell.holds import held_for
@@ -63,8 +65,9 @@ def _silent(_decision: DeployDecision, _outcome: Outcome | None) -> None:
 class Host:
     """One host: its six ports, and its policy. `Host.open` gives the real one, `Host(memory_ports())` one in memory.
 
-    `crew` None: a pass works on services side by side, in threads. `journal` None: what passes decide is not recorded; what goes
-    wrong with it ends no pass, and is told to `complain`. `witness` hears of every pass as well: `Notices(print)`, say.
+    `crew` None: a pass works on services side by side, in threads. `journal` None: what passes decide, and what is done with this
+    host by `who`, is not recorded; what goes wrong with it ends nothing, and is told to `complain`. `witness` hears of every pass
+    as well: `Notices(print)`, say.
     """
 
     ports: Ports
@@ -73,6 +76,7 @@ class Host:
     journal: Journal | None = None
     complain: Callable[[str], None] = _unheard
     witness: Witness = SILENT
+    who: str = field(factory=login)
 
     @classmethod
     def open(cls, options: LiveOptions | None = None, *, create: bool = True) -> Self:
@@ -137,7 +141,7 @@ class Host:
 
     def deployer(self, listener: Listener = _silent) -> Deployer:
         """Return what deploys and can be told to end it, from any thread: `deploy` as here, and `cancel(reason)`."""
-        return Deployer(self.ports, self.policies, listener=listener)
+        return Deployer(self.ports, self.policies, listener=listener, deeds=self._deeds())
 
     def deploy(  # noqa: PLR0913 - what, and how
         self,
@@ -204,9 +208,11 @@ class Host:
         listener: Listener = _silent,
     ) -> Verdict:
         """Deploy what `previous` returns."""
-        return self.deploy(
-            app, service, lambda: self.previous(app, service, revision, environment=environment), listener=listener
-        )
+
+        def wanted() -> Blueprint:
+            return self.previous(app, service, revision, environment=environment)
+
+        return self.deployer(listener).deploy(app, service, wanted, is_rollback=True)
 
     # --- recovery, and the operator's wishes -----------------------------------------------------------------------------------
 
@@ -223,46 +229,52 @@ class Host:
         """
         return Recovery(self.ports, self.policies, self.crew, self.journal, tell, self.complain)
 
+    def _deeds(self) -> Deeds:
+        return Deeds(lambda: nullcontext(self.journal), self.ports.clock.now, self.who, self.complain)
+
+    def _operator(self) -> Operator:
+        return Operator(self.ports, self._deeds())
+
     def adopt(self, app: str, *wishes: Wish, keep_old: bool = False) -> tuple[Adoption, ...]:
         """Put containers that exist under care."""
-        return operations.adopt(self.ports, app, wishes, keep_old=keep_old)
+        return self._operator().adopt(app, wishes, keep_old=keep_old)
 
     def stop(self, app: str) -> None:
         """Have an app withdrawn and stopped, by the next pass."""
-        operations.set_intent(self.ports, app, Intent.STOPPED)
+        self._operator().set_intent(app, Intent.STOPPED)
 
     def start(self, app: str) -> None:
         """Have an app run again, by the next pass."""
-        operations.set_intent(self.ports, app, Intent.RUNNING)
+        self._operator().set_intent(app, Intent.RUNNING)
 
     def inhibit(self, app: str, service: str, reason: str = "") -> Declared:
         """Never start the present container of a service again; the next pass withdraws it."""
-        return operations.inhibit(self.ports, app, service, reason)
+        return self._operator().inhibit(app, service, reason)
 
     def allow(self, app: str, service: str) -> None:
         """End an inhibition."""
-        operations.allow(self.ports, app, service)
+        self._operator().allow(app, service)
 
     def retry(self, app: str, service: str = "") -> tuple[tuple[Stored, Memory], ...]:
         """Forget what failed of a service, or of all services of an app, and return that."""
-        return operations.retry(self.ports, app, service)
+        return self._operator().retry(app, service)
 
     def hold(self, app: str, service: str = "", *, seconds: float, who: str, reason: str) -> None:
         """Have a service, or all services of an app, left as they are for so long: none is started, stopped or retired."""
-        operations.hold(self.ports, app, service, held_for(self.ports.clock.now(), seconds, who, reason))
+        self._operator().hold(app, service, held_for(self.ports.clock.now(), seconds, who, reason))
 
     def release(self, app: str, service: str = "") -> None:
         """End a hold."""
-        operations.release(self.ports, app, service)
+        self._operator().release(app, service)
 
     def tune(self, app: str, service: str, tuning: Overrides) -> None:
         """Set constants of recovery for a service, in place of all that were set so before; they outweigh the host policy."""
-        operations.tune(self.ports, app, service, lambda _before: tuning)
+        self._operator().tune(app, service, lambda _before: tuning)
 
     def retire(self, app: str, service: str, container: str, grace_s: float | None = None) -> Marker:
         """Have a container stopped and removed once the present one of the service was seen to serve."""
-        return operations.retire(self.ports, app, service, container, grace_s)
+        return self._operator().retire(app, service, container, grace_s)
 
     def forget(self, app: str, service: str = "") -> tuple[Forgotten, ...]:
         """Withdraw a service, or all of an app, prove that, and forget it; its containers are left alone."""
-        return operations.forget(self.ports, app, service)
+        return self._operator().forget(app, service)

@@ -1,4 +1,6 @@
-"""The journal: what was decided, upon what, and what came of it; and how executions ended. A port with two makes: SQLite, memory.
+"""The journal: what was decided, upon what, and what came of it; how executions ended; and what people and deploys did.
+
+A port with two makes: SQLite, memory.
 
 A record holds a snapshot and the plan that was made of it, as text: whoever plans that snapshot again gets the same bytes.
 
@@ -84,24 +86,39 @@ class Dossier:
 
 
 @frozen
+class Deed:
+    """What somebody did, by a command or the library, as against what recovery decided: to whom, when it was done, who, and what.
+
+    `service` "": to all of the app. `words` are one sentence; no value of an environment variable is in it.
+    """
+
+    app: str
+    service: str
+    clock: Clock
+    who: str
+    words: str
+
+
+@frozen
 class Extent:
-    """What a journal holds: how many records and dossiers, from when until when (seconds since 1970), in how many bytes."""
+    """What a journal holds: how many of each kind, from when until when (seconds since 1970), in how many bytes."""
 
     records: int = 0
     dossiers: int = 0
     first_s: float = 0.0
     last_s: float = 0.0
     size_bytes: int = 0
+    deeds: int = 0
 
 
 class Journal(Protocol):
-    """Keeps records and dossiers for as long as it is told to. Thread-safe; several processes may use one at the same time.
+    """Keeps records, dossiers and deeds for as long as it is told to. Thread-safe; several processes may use one at a time.
 
     `app` and `service` "": of any; times are wall clock, seconds since 1970, both ends included.
     """
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = ()) -> None:
-        """Write what one pass decided, all of it or nothing; of an execution that has a dossier, no other is kept.
+    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+        """Write what one pass decided, or was done, all of it or nothing; of an execution that has a dossier, no other is kept.
 
         Raise UnprunedError where it was written, and only what is too old or too much could not be let go of.
         """
@@ -116,6 +133,11 @@ class Journal(Protocol):
 
     def dossiers(self, app: str = "", service: str = "", since_s: float = 0.0, until_s: float = FOREVER_S) -> tuple[Dossier, ...]:
         """Return how executions ended, oldest first."""
+
+    def deeds(
+        self, app: str = "", service: str = "", since_s: float = 0.0, until_s: float = FOREVER_S, *, newest: int | None = None
+    ) -> tuple[Deed, ...]:
+        """Return what was done to this app, or service (to all of its app, too), oldest first; `newest`: only so many of them."""
 
     def has_dossier(self, container_id: str, started_at: str) -> bool:
         """Tell whether the end of this execution is on record."""

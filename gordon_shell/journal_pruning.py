@@ -31,7 +31,8 @@ def prune(connection: sqlite3.Connection, since_s: float, most_bytes: int) -> No
             break
         with transaction(connection, "BEGIN IMMEDIATE"):
             _prune_records(connection, since_s, is_too_much=is_too_much)
-            _prune_dossiers(connection, since_s, is_too_much=is_too_much)
+            for each in ("dossier", "deed"):
+                _prune_others(connection, each, since_s, is_too_much=is_too_much)
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     if free:
         # As a script: its steps give no rows, and one that is executed stops after the first, with one page.
@@ -41,7 +42,8 @@ def prune(connection: sqlite3.Connection, since_s: float, most_bytes: int) -> No
 def _is_old(connection: sqlite3.Connection, since_s: float) -> bool:
     oldest = connection.execute("SELECT wall_s FROM record ORDER BY number LIMIT 1").fetchone()
     ended = connection.execute("SELECT wall_s FROM dossier ORDER BY rowid LIMIT 1").fetchone()
-    return any(each is not None and each[0] < since_s for each in (oldest, ended))
+    done = connection.execute("SELECT wall_s FROM deed ORDER BY rowid LIMIT 1").fetchone()
+    return any(each is not None and each[0] < since_s for each in (oldest, ended, done))
 
 
 def _prune_records(connection: sqlite3.Connection, since_s: float, *, is_too_much: bool) -> None:
@@ -58,15 +60,15 @@ def _prune_records(connection: sqlite3.Connection, since_s: float, *, is_too_muc
     connection.execute("DELETE FROM pass WHERE number < (SELECT coalesce(min(pass), 0) FROM record)")
 
 
-def _prune_dossiers(connection: sqlite3.Connection, since_s: float, *, is_too_much: bool) -> None:
-    """Dossiers that are as old as the records that go with them; where no record is left, the oldest."""
+def _prune_others(connection: sqlite3.Connection, table: str, since_s: float, *, is_too_much: bool) -> None:
+    """Dossiers, or deeds, that are as old as the records that go with them; where no record is left, the oldest."""
     oldest = connection.execute("SELECT wall_s FROM record ORDER BY number LIMIT 1").fetchone()
     most = STEP
     if is_too_much:
         since_s = max(since_s, oldest[0] if oldest is not None else float("inf"))
-        most = _tenth(connection, "SELECT min(rowid), max(rowid) FROM dossier")
-    old = "SELECT rowid FROM (SELECT rowid, wall_s FROM dossier ORDER BY rowid LIMIT ?) WHERE wall_s < ?"
-    connection.execute(f"DELETE FROM dossier WHERE rowid IN ({old})", (most, since_s))  # noqa: S608 - of our own words
+        most = _tenth(connection, f"SELECT min(rowid), max(rowid) FROM {table}")  # noqa: S608 - of our own words
+    old = f"SELECT rowid FROM (SELECT rowid, wall_s FROM {table} ORDER BY rowid LIMIT ?) WHERE wall_s < ?"  # noqa: S608 - likewise
+    connection.execute(f"DELETE FROM {table} WHERE rowid IN ({old})", (most, since_s))  # noqa: S608 - likewise
 
 
 def _tenth(connection: sqlite3.Connection, ends: str) -> int:

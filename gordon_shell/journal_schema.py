@@ -40,6 +40,8 @@ MIGRATIONS: Final = (
         content BLOB NOT NULL, UNIQUE (container_id, started_at)
     );
     CREATE INDEX dossier_wall ON dossier (wall_s);
+    CREATE TABLE deed (app TEXT NOT NULL, service TEXT NOT NULL, wall_s REAL NOT NULL, content BLOB NOT NULL);
+    CREATE INDEX deed_wall ON deed (wall_s);
     CREATE TABLE kept (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
 )

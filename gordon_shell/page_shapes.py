@@ -11,6 +11,7 @@ MARKS: Final = {Mark.WELL: "well", Mark.WAITS: "waits", Mark.ACTS: "acts", Mark.
 """The class of each mark in the style sheet."""
 _PATTERNED: Final = {Form.HATCHED, Form.DOTTED, Form.DENSE}
 SHAPES: Final = {
+    Sign.DEED: ("M-6 -6 H6 V6 H-6 Z", "b", None),
     Sign.ATTEMPT: ("M0 -7 L7 6 L-7 6 Z", "b", Mark.WAITS),
     Sign.CHARGE: ("M0 -7 A7 7 0 1 1 0 7 A7 7 0 1 1 0 -7 Z", "b", Mark.HELD),
     Sign.STRIKE: ("M0 -7 L7 0 L0 7 L-7 0 Z", "b", Mark.ACTS),
@@ -75,6 +76,7 @@ def legend() -> Markup:
     signs = (
         (Sign.FAILED_END, "it failed"),
         (Sign.END, "it ended"),
+        (Sign.DEED, "somebody did something, or a deploy"),
         (Sign.ATTEMPT, "start"),
         (Sign.CHARGE, "charge"),
         (Sign.STRIKE, "strike"),

@@ -16,6 +16,7 @@ from gordon_shell.markup import Markup, joined, line, tag, text
 from gordon_shell.page_shapes import BAR, MARKS, SHAPES, bar
 
 _SIGNS: Final = {
+    Sign.DEED: "Deeds: what people and deploys did",
     Sign.ATTEMPT: "Starts",
     Sign.CHARGE: "Charges, by number of failures",
     Sign.STRIKE: "Strikes of the health check",

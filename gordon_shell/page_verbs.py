@@ -15,7 +15,7 @@ from gordon_core.snapshot import Snapshot
 from gordon_shell.cli_common import write
 from gordon_shell.errors import EX_OK, JournalError, UsageError
 from gordon_shell.inputs import STDIN, read_snapshots
-from gordon_shell.journal import Dossier, Journal, Record
+from gordon_shell.journal import Deed, Dossier, Journal, Record
 from gordon_shell.live_plan import demand_answers
 from gordon_shell.page import Page, Told, page
 from gordon_shell.past import past
@@ -79,17 +79,18 @@ def _report(wanted: Wanted, snapshot: Snapshot, options: LiveOptions) -> None:
 def made_page(wanted: Wanted, snapshot: Snapshot, whole: Plan, journal: Journal, since_s: float) -> Page:
     """Return what is to be told, with what this journal says since a time. Raise JournalError, UsageError."""
     extent = journal.extent()
-    begins_s = max(since_s, extent.first_s) if extent.records + extent.dossiers else since_s
+    begins_s = max(since_s, extent.first_s) if extent.records + extent.dossiers + extent.deeds else since_s
     courses = Courses(begins_s, wanted.holds)
     for each in _on_record(wanted, journal, since_s - _BEFORE_S):
         courses.take(each)
     return _page(wanted, snapshot, whole, courses.end(snapshot, whole), begins_s)
 
 
-def _on_record(wanted: Wanted, journal: Journal, since_s: float) -> Iterator[Record | Dossier]:
+def _on_record(wanted: Wanted, journal: Journal, since_s: float) -> Iterator[Record | Dossier | Deed]:
     app, _, service = wanted.target.partition("/")
     records, dossiers = journal.records(app, service, since_s), journal.dossiers(app, service, since_s)
-    return merge(dossiers, records, key=lambda each: each.clock.wall_s)
+    deeds = journal.deeds(app, service, since_s)
+    return merge(deeds, dossiers, records, key=lambda each: each.clock.wall_s)
 
 
 def _page(  # noqa: PLR0913, PLR0917 - what is known, each by its name

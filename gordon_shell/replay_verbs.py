@@ -46,10 +46,11 @@ def tell_history(target: str, since: str | None, options: LiveOptions, form: str
     since_s = past(since, "--since", time.time()) if since is not None else 0.0
     with closing(journal_of(options)) as journal:
         records, dossiers = journal.records(app, service, since_s), journal.dossiers(app, service, since_s)
+        deeds = journal.deeds(app, service, since_s)
         if form == "json":
-            _write_all(document(records, dossiers))
+            _write_all(document(records, dossiers, deeds))
             return EX_OK
-        found = events(records, dossiers, app, service)
+        found = events(records, dossiers, deeds, app, service)
         first = next(found, None)
         if first is None:
             write(f"Nothing is on record{f' of {target}' if target else ''}{' since then' if since is not None else ''}.\n")

@@ -13,6 +13,7 @@ from gordon_core.effects import Effect, Outcome
 from gordon_core.snapshot import Subject
 from gordon_shell import cli_common, ending, loop
 from gordon_shell.crew import Crew
+from gordon_shell.deeds import Deeds, Operator, login
 from gordon_shell.diary import FORMS, Diary, trace
 from gordon_shell.errors import EX_FAILED, EX_OK, EX_SOFTWARE
 from gordon_shell.host_settings import HostSettings, read_address
@@ -144,6 +145,23 @@ class Session:
             yield ports
         finally:
             ports.store.close()
+
+    def deeds(self, ports: Ports) -> Deeds:
+        """Return what takes down in the journal what is done with these ports; it is opened when there is something."""
+        return Deeds(self._journal, ports.clock.now, login(), cli_common.complain)
+
+    def operator(self, ports: Ports) -> Operator:
+        """Return what changes things with these ports, and takes that down."""
+        return Operator(ports, self.deeds(ports))
+
+    @contextmanager
+    def _journal(self) -> Iterator[Journal | None]:
+        journal = self.world.journal(self.options)
+        try:
+            yield journal
+        finally:
+            if journal is not None:
+                journal.close()
 
     @contextmanager
     def witness(

@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from gordon_core.snapshot import Subject
 from gordon_shell.errors import DocumentError, JournalError, UnprunedError
 from gordon_shell.host_settings import DAY_S, JournalSettings
-from gordon_shell.journal import FOREVER_S, Dossier, Extent, Record
+from gordon_shell.journal import FOREVER_S, Deed, Dossier, Extent, Record
 from gordon_shell.journal_pruning import live_bytes, prune
 from gordon_shell.journal_rows import Packed, packed, packed_record, unpacked
 from gordon_shell.journal_schema import identity, is_guarded, looked_into, no_journal, opened, stamp, told
@@ -50,14 +50,16 @@ class SqliteJournal:
 
     # --- writing -----------------------------------------------------------------------------------------------------------
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = ()) -> None:
-        """Write what one pass decided, and let go of what is too old or too much; see Journal."""
+    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+        """Write what one pass decided, or was done, and let go of what is too old or too much; see Journal."""
         try:
             known: dict[int, tuple[Subject, Packed]] = {}
             new = [packed_record(each, known) for each in records]
             ends = [(each, packed(each, Dossier)) for each in dossiers]
+            done = [(each, packed(each, Deed)) for each in deeds]
         except ValueError as error:
-            message = f"what was decided cannot be put in the journal at {self._path}: {error}; see where such a text comes from"
+            what = "what was decided, or done, cannot be put in the journal"
+            message = f"{what} at {self._path}: {error}; see where such a text comes from"
             raise JournalError(message) from error
 
         def work(connection: sqlite3.Connection) -> None:
@@ -66,9 +68,11 @@ class SqliteJournal:
             for each, content in ends:
                 row = (each.container_id, each.started_at, each.app, each.service, each.clock.wall_s, content.content)
                 connection.execute("INSERT OR IGNORE INTO dossier VALUES (?, ?, ?, ?, ?, ?)", row)
+            rows = ((each.app, each.service, each.clock.wall_s, content.content) for each, content in done)
+            connection.executemany("INSERT INTO deed VALUES (?, ?, ?, ?)", rows)
 
         self._write(work)
-        clocks = [each.record.clock for each in new] + [each.clock for each, _ in ends]
+        clocks = [each.record.clock for each in new] + [each.clock for each, _ in ends] + [each.clock for each, _ in done]
         self._prune(max((each.wall_s for each in clocks if each.boot_s >= CLOCK_SET_S), default=-inf))
 
     def keep(self, key: str, text: str) -> None:
@@ -112,6 +116,19 @@ class SqliteJournal:
         with self._meaning():
             return tuple(unpacked(content, Dossier) for (content,) in rows)
 
+    def deeds(
+        self, app: str = "", service: str = "", since_s: float = 0.0, until_s: float = FOREVER_S, *, newest: int | None = None
+    ) -> tuple[Deed, ...]:
+        """Return what was done, oldest first; see Journal."""
+        select = (
+            "SELECT content FROM deed WHERE wall_s BETWEEN ? AND ? AND ? IN ('', app) AND (service = '' OR ? IN ('', service)) "
+            "ORDER BY rowid DESC LIMIT ?"
+        )
+        values = (since_s, until_s, app, service, -1 if newest is None else max(0, newest))
+        rows = self._read(lambda connection: connection.execute(select, values).fetchall())
+        with self._meaning():
+            return tuple(unpacked(content, Deed) for (content,) in reversed(rows))
+
     def has_dossier(self, container_id: str, started_at: str) -> bool:
         """Tell whether the end of this execution is on record."""
         select = "SELECT 1 FROM dossier WHERE container_id = ? AND started_at = ?"
@@ -125,15 +142,15 @@ class SqliteJournal:
     def extent(self) -> Extent:
         """Return what it holds."""
         select = (
-            "SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM dossier), "
-            "min(least, coalesce(ended, least)), max(most, coalesce(latest, most)) FROM "
-            "(SELECT min(wall_s) AS least, max(wall_s) AS most FROM record), "
-            "(SELECT min(wall_s) AS ended, max(wall_s) AS latest FROM dossier)"
+            "SELECT (SELECT count(*) FROM record), (SELECT count(*) FROM dossier), (SELECT count(*) FROM deed), "
+            "min(first), max(last) FROM "
+            "(SELECT min(wall_s) AS first, max(wall_s) AS last FROM record UNION ALL "
+            "SELECT min(wall_s), max(wall_s) FROM dossier UNION ALL SELECT min(wall_s), max(wall_s) FROM deed)"
         )
 
         def work(connection: sqlite3.Connection) -> Extent:
-            records, dossiers, first_s, last_s = connection.execute(select).fetchone()
-            return Extent(records, dossiers, first_s or 0.0, last_s or 0.0, live_bytes(connection))
+            records, dossiers, deeds, first_s, last_s = connection.execute(select).fetchone()
+            return Extent(records, dossiers, first_s or 0.0, last_s or 0.0, live_bytes(connection), deeds)
 
         return self._read(work)
 

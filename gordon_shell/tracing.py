@@ -1,4 +1,4 @@
-"""From records and dossiers, oldest first, to the courses of services: what lasted, what happened, and why. Pure.
+"""From records, dossiers and deeds, oldest first, to the courses of services: what lasted, what happened, and why. Pure.
 
 What was seen lasts until something else was seen: between two looks on record nothing else was decided.
 """
@@ -19,7 +19,7 @@ from gordon_shell.counts_text import Mark
 from gordon_shell.course import Course, Form, Lane, Point, Row, Sign, Span, within
 from gordon_shell.drawn import Drawn, health_drawn, mark_of, route_drawn, situation_drawn, state_drawn, wait_drawn
 from gordon_shell.executions import Executions, dossier_in_words
-from gordon_shell.journal import Dossier, Record, Step
+from gordon_shell.journal import Deed, Dossier, Record, Step
 from gordon_shell.seen_text import route_in_words, seen_in_words
 from gordon_shell.telling import became
 
@@ -73,6 +73,12 @@ class Trace:
         done = f"execution {dossier.container_id[:12]}, started {dossier.started_at}"
         self._row(at_s, None, done=done, outcome=dossier_in_words(dossier), dossier=dossier)
         self._executions.dossier(dossier, at_s, self._number)
+
+    def did(self, deed: Deed) -> None:
+        """Take in what somebody did."""
+        at_s = self._forward(deed.clock)
+        self._row(at_s, None, done=deed.words, outcome=f"by {deed.who}")
+        self._points.append(Point(Sign.DEED, at_s, f"by {deed.who}: {deed.words}", "", self._number))
 
     def course(self, until_s: float, most_rows: int) -> Course:
         """Return it as it is at the end of the time, with so many rows at most."""
@@ -179,11 +185,15 @@ class Courses:
         self._since_s, self._wanted = since_s, wanted
         self._traces: dict[Name, Trace] = {}
 
-    def take(self, what: Record | Dossier) -> None:
+    def take(self, what: Record | Dossier | Deed) -> None:
         """Take in what comes next; what was before the time says how it began."""
         if isinstance(what, Dossier):
             if self._wanted(what.app, what.service):
                 self._trace((what.app, what.service)).ended(what)
+            return
+        if isinstance(what, Deed):
+            for trace in self._concerned(what):
+                trace.did(what)
             return
         lines = _lines(what)
         for each in self._of(what.snapshot):
@@ -202,6 +212,12 @@ class Courses:
 
     def _of(self, snapshot: Snapshot) -> Iterator[Subject]:
         return (each for each in snapshot.subjects if self._wanted(each.app, each.service))
+
+    def _concerned(self, deed: Deed) -> list[Trace]:
+        """Return whom a deed is about: one service, or those of its app that are known by then."""
+        if deed.service:
+            return [self._trace((deed.app, deed.service))] if self._wanted(deed.app, deed.service) else []
+        return [trace for (app, _service), trace in self._traces.items() if app == deed.app]
 
     def _trace(self, name: Name) -> Trace:
         return self._traces.setdefault(name, Trace(self._since_s))

@@ -1,7 +1,5 @@
 """What `gordon-shell hold`, `release`, `tune` and `doctor` do, and what they say; each returns its exit code."""
 
-import getpass
-import os
 from collections.abc import Callable
 
 from attrs import frozen
@@ -12,6 +10,7 @@ from gordon_core.snapshot import Hold
 from gordon_core.tuning import CONSTANTS, NotUnderstoodError, Value, changed, in_words, read_constant
 from gordon_shell import doctor, operations
 from gordon_shell.cli_common import printable, write
+from gordon_shell.deeds import login
 from gordon_shell.errors import EX_FAILED, EX_OK, UsageError
 from gordon_shell.holds import held_for, seconds_until
 from gordon_shell.observer import Observer
@@ -31,8 +30,8 @@ class TuneVerbs:
         app, _, service = target.partition("/")
         with self.session.ports() as ports:
             clock = ports.clock.now()
-            wish = held_for(clock, seconds_until(until, clock), _login() if who is None else who, reason)
-            found = operations.hold(ports, app, service, wish)
+            wish = held_for(clock, seconds_until(until, clock), login() if who is None else who, reason)
+            found = self.session.operator(ports).hold(app, service, wish)
         end = wall_time(clock, wish.until_s)
         for each in found:
             _say(f"{_name(each)}: held until {end} by {wish.who}: {wish.reason}; to end that: gordon-shell release {_name(each)}")
@@ -42,7 +41,7 @@ class TuneVerbs:
         """End a hold."""
         app, _, service = target.partition("/")
         with self.session.ports() as ports:
-            found = operations.release(ports, app, service)
+            found = self.session.operator(ports).release(app, service)
         for each in found:
             _say(f"{_name(each)}: {_released(each.hold)}")
         return EX_OK
@@ -56,7 +55,7 @@ class TuneVerbs:
         change = _change(words, unset)
         if words or unset:
             with self.session.ports() as ports:
-                operations.tune(ports, app, service, change)
+                self.session.operator(ports).tune(app, service, change)
         with self.session.ports(read_only=True) as ports:
             operations.service_of(ports, app, service)
             policies = self.session.world.policies(self.session.options)
@@ -106,15 +105,6 @@ def _constant(word: str) -> tuple[str, Value]:
     except NotUnderstoodError as error:
         message = f"{word}: {constant} {error}; nothing was changed"
         raise UsageError(message) from None
-
-
-def _login() -> str:
-    """Return who is behind this, also where sudo is between."""
-    user = os.environ.get("SUDO_USER")
-    try:
-        return user or getpass.getuser()
-    except (OSError, KeyError):
-        return f"user {os.getuid()}"
 
 
 def _name(stored: Stored) -> str:

@@ -11,6 +11,7 @@ from gordon_core.sentences import duration, plural
 from gordon_core.snapshot import Intent, Snapshot
 from gordon_shell import operations, state_files, status, telling, wishes
 from gordon_shell.cli_common import printable, write
+from gordon_shell.deeds import Operator
 from gordon_shell.errors import EX_BLOCKED, EX_FAILED, EX_OK, EX_WOULD_ACT, EngineError, UsageError
 from gordon_shell.haproxy_config import haproxy_config
 from gordon_shell.leftovers import Unstarted, unstarted
@@ -35,14 +36,14 @@ class Verbs:
         wishes.check_name("an app", app)
         wanted = wishes.detailed(wishes.of_words(words), said)
         with self.session.ports(create=True) as ports:
-            return _adopt(ports, app, wanted, keep_old=keep_old)
+            return _adopt(self.session.operator(ports), app, wanted, keep_old=keep_old)
 
     def adopt_compose(self, project: str, app: str, said: wishes.Said, left_out: tuple[str, ...], *, keep_old: bool) -> int:
         """Adopt every service of a project of Docker Compose."""
         wishes.check_name("an app", app)
         with self.session.ports(create=True) as ports:
             wanted = wishes.detailed(wishes.of_compose(ports.engine.rows(), project, left_out), said)
-            return _adopt(ports, app, wanted, keep_old=keep_old)
+            return _adopt(self.session.operator(ports), app, wanted, keep_old=keep_old)
 
     def once(self) -> int:
         """Run one pass."""
@@ -112,7 +113,7 @@ class Verbs:
 
     def _intend(self, app: str, intent: Intent, does: str, *, now: bool) -> int:
         with self.session.ports() as ports:
-            before = operations.set_intent(ports, app, intent)
+            before = self.session.operator(ports).set_intent(app, intent)
         already = " already" if all(each.intent is intent for each in before) else ""
         wanted = "is to run" if intent is Intent.RUNNING else "is to be stopped"
         services = telling.joined(each.service for each in before)
@@ -123,7 +124,7 @@ class Verbs:
         """Never start the container of a service."""
         app, service = _service(target)
         with self.session.ports() as ports:
-            declared = operations.inhibit(ports, app, service, reason)
+            declared = self.session.operator(ports).inhibit(app, service, reason)
         _say(
             f"{target}: container {declared.container_id[:12]} is inhibited: the next pass withdraws it, and nothing starts it; "
             f"to end that: gordon-shell allow {target}"
@@ -134,7 +135,7 @@ class Verbs:
         """End an inhibition."""
         app, service = _service(target)
         with self.session.ports() as ports:
-            before = operations.allow(ports, app, service)
+            before = self.session.operator(ports).allow(app, service)
         if before.inhibited:
             _say(f"{target}: no longer inhibited (it was: {before.inhibited}); {_NEXT.format(does='looks after it')}")
         else:
@@ -145,7 +146,7 @@ class Verbs:
         """Forget the history of a service, or of an app."""
         app, _, service = target.partition("/")
         with self.session.ports() as ports:
-            found = operations.retry(ports, app, service)
+            found = self.session.operator(ports).retry(app, service)
         for stored, memory in found:
             does = "tries as if nothing had failed"
             _say(f"{stored.app}/{stored.service}: forgot {telling.forgotten(memory)}; {_NEXT.format(does=does)}")
@@ -157,7 +158,7 @@ class Verbs:
         """Mark a container as superseded."""
         app, service = _service(target)
         with self.session.ports() as ports:
-            marker = operations.retire(ports, app, service, container, grace_s)
+            marker = self.session.operator(ports).retire(app, service, container, grace_s)
         _say(
             f"{target}: container {marker.container_id[:12]} is superseded: once {target} was seen to serve, it is stopped "
             f"within {duration(marker.stop_grace_s)} and removed; its volumes stay"
@@ -168,7 +169,7 @@ class Verbs:
         """Withdraw, prove that, and forget."""
         app, _, service = target.partition("/")
         with self.session.ports() as ports:
-            found = operations.forget(ports, app, service)
+            found = self.session.operator(ports).forget(app, service)
         for each in found:
             left = [each.container_id, *each.superseded] if each.container_id else [*each.superseded]
             alone = f"; left alone: {telling.joined(one[:12] for one in left)}" if left else ""
@@ -215,11 +216,11 @@ def _service(target: str) -> Service:
     return app, service
 
 
-def _adopt(ports: Ports, app: str, wanted: tuple[wishes.Wish, ...], *, keep_old: bool) -> int:
+def _adopt(operator: Operator, app: str, wanted: tuple[wishes.Wish, ...], *, keep_old: bool) -> int:
     for wish in wanted:
         wishes.check_name("a service", wish.service)
-    adopted = operations.adopt(ports, app, wanted, keep_old=keep_old)
-    stored = operations.services_of(ports, app)
+    adopted = operator.adopt(app, wanted, keep_old=keep_old)
+    stored = operations.services_of(operator.ports, app)
     for each in adopted:
         _say(each.in_words(), *(f"    note: {note}" for note in each.notes))
     inhibited = {each.service: each.inhibited for each in stored if each.inhibited}

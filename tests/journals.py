@@ -8,7 +8,7 @@ from gordon_core.observation import Clock, Exit, ProbeResult
 from gordon_core.planner import plan
 from gordon_core.sentences import record
 from gordon_core.snapshot import Snapshot, Subject
-from gordon_shell.journal import Dossier, Kind, Record, Step
+from gordon_shell.journal import Deed, Dossier, Kind, Record, Step
 from tests.core_examples import CLOCK, STARTED, WEB_ID, down, good, having, remembering
 
 SHOP = good()
@@ -26,6 +26,8 @@ FULL = Dossier(
     unread=("its last lines could not be read",),
 )
 WALL_S = CLOCK.wall_s
+DEPLOYED = Deed("shop", "web", CLOCK, "alice", "deployed container 3f2a9c1b7d4e, revision 3 \0\u2028")
+STOPPED = Deed("shop", "", CLOCK, "bob", "is to be stopped")
 
 
 def at(seconds: float) -> Clock:

@@ -57,7 +57,7 @@ def passed(journal: Journal) -> Snapshot:
     clock = MemoryClock(Clock(100_000.0, CLOCK.wall_s, "boot-1"))
     engine = MemoryEngine(clock)
     ports = memory_ports(engine)
-    host = Host(ports, crew=InlineCrew(), journal=journal, complain=_refuse)
+    host = Host(ports, crew=InlineCrew(), journal=journal, complain=_refuse, who="alice")
     checks = Behaviour(checks=(*(True,) * 40, *(False,) * 4), check_every_s=30.0, check_retries=2)
     engine.add(Simulated(IDS["api"], "shop-api-1", ((HTTP, 0),), behaviour=checks))
     engine.add(Simulated(IDS["db"], "shop-db-1"))
@@ -70,14 +70,14 @@ def passed(journal: Journal) -> Snapshot:
         engine.kill(IDS["web"])
         engine.behave(IDS["web"], Behaviour(exits_after_s=20.0, says=WORDS))
 
-    deeds: dict[float, Callable[[], None]] = {
+    events: dict[float, Callable[[], None]] = {
         300.0: crash,
         1200.0: lambda: engine.behave(IDS["web"], Behaviour()),
         1500.0: lambda: engine.behave(IDS["api"], Behaviour(checks=(True,))),
         2400.0: lambda: engine.pause(IDS["db"]),
     }
     for number in range(int(LENGTH_S / 15)):
-        deeds.get(number * 15.0, _nothing)()
+        events.get(number * 15.0, _nothing)()
         host.recover()
         clock.advance(15)
     return Observer(ports, lambda: None, Recollection(ports.store), remember=False).look()

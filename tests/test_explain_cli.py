@@ -1,6 +1,7 @@
 """`gordon-plan explain`, `history` and `replay`, and `--what-if`: from documents and journals to text, JSON and exit codes."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from gordon_shell.errors import JournalError
 from gordon_shell.explaining import Past, told
 from gordon_shell.explanation_text import event_lines, text
 from gordon_shell.history_document import Recorded, document, recorded
-from gordon_shell.journal import Dossier, Record
+from gordon_shell.journal import Deed, Dossier, Record
 from gordon_shell.replay import in_lines, replayed
 from gordon_shell.sqlite_journal import SqliteJournal
 from gordon_shell.sqlite_store import SqliteStore
@@ -40,7 +41,7 @@ from tests.core_examples import (
     superseding,
 )
 from tests.fake_daemon import Answer, fake_daemon
-from tests.journals import CRASHED, FULL, SHOP, at, look, step
+from tests.journals import CRASHED, DEPLOYED, FULL, SHOP, STOPPED, at, look, step
 from tests.test_plan_cli import EXAMPLES, Ran, file, imported, process, run
 
 ID = "0123456789abcdef" * 4
@@ -176,7 +177,7 @@ def test_as_json_it_is_one_document_whose_values_are_those_that_decided() -> Non
     assert [7, "ABSENT"] == [decision["ruled_out"][0]["rows"][-1], decision["ruled_out"][0]["situations"][-1]]
     assert 6 == service["memory"]["failures"]
     assert "gordon-plan" == service["forecast"][0]["document"]
-    assert {"records": [], "dossiers": []}.items() <= service["past"].items()
+    assert {"records": [], "dossiers": [], "deeds": []}.items() <= service["past"].items()
 
 
 def test_every_example_can_be_explained_in_lines_that_print() -> None:
@@ -228,8 +229,9 @@ def test_an_engine_out_of_reach_is_told_after_the_explanation(state: Path, tmp_p
 # --- history -------------------------------------------------------------------------------------------------------------------
 
 
-def write(path: Path, records: list[Record], dossiers: tuple[Dossier, ...] = ()) -> str:
+def write(path: Path, records: list[Record], dossiers: tuple[Dossier, ...] = (), deeds: tuple[Deed, ...] = ()) -> str:
     journal = SqliteJournal(path)
+    journal.write([], [], deeds)
     for each in records:
         journal.write([each])
     journal.write([], dossiers)
@@ -317,9 +319,44 @@ def test_no_journal_is_told(tmp_path: Path) -> None:
     assert [] == list(tmp_path.iterdir())
 
 
+DONE_AT_60 = evolve(DEPLOYED, clock=at(60), words="deployed container 3f2a9c1b7d4e")
+DONE_AT_62 = evolve(STOPPED, clock=at(62.5))
+
+
+def test_what_somebody_did_stands_between_what_was_decided(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.db", STORY, deeds=(DONE_AT_60, DONE_AT_62, evolve(DEPLOYED, app="blog", clock=at(60))))
+    found = run("history", "shop/web", "--history", path).out.splitlines()
+    assert [
+        "2026-11-30 07:01:00Z: shop/web: by alice: deployed container 3f2a9c1b7d4e",
+        "2026-11-30 07:01:02Z: shop: by bob: is to be stopped",
+    ] == [each for each in found if ": by " in each]
+    assert found[0].startswith("2026-11-30 07:00:00Z: shop/web: SETTLED: ")
+    assert found[1].endswith(": by alice: deployed container 3f2a9c1b7d4e")
+    assert [] == [each for each in run("history", "--since", at_(70), "--history", path).out.splitlines() if ": by " in each]
+
+
+def at_(seconds: float) -> str:
+    """Return a time so long after the usual one as an operator writes it."""
+    return f"{datetime.fromtimestamp(at(seconds).wall_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def test_as_json_what_somebody_did_is_listed_beside_the_records_and_read_as_strictly(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.db", STORY, deeds=(DONE_AT_60, DONE_AT_62))
+    written = run("history", "--history", path, "--format", "json").out
+    clock = {"boot_s": 10060.0, "wall": "2026-11-30T07:01:00Z", "boot_id": "boot-1"}
+    said = {"app": "shop", "service": "web", "clock": clock, "who": "alice", "words": "deployed container 3f2a9c1b7d4e"}
+    assert [said, "bob"] == [json.loads(written)["deeds"][0], json.loads(written)["deeds"][1]["who"]]
+    assert Ran(0, "7 records were decided again: all as recorded.\n", "") == run("replay", "-", given=written.encode())
+    damaged = written.replace('"who": "bob"', '"whom": "bob"')
+    assert [
+        "-: $.deeds[1].who: is missing, and required",
+        '-: $.deeds[1].whom: is not known here; did you mean "who"?',
+    ] == run("replay", "-", given=damaged.encode()).err.splitlines()
+
+
 def test_other_containers_are_named_with_what_they_are() -> None:
     records = [look(good(superseding, left_behind(strange(Status.EXITED, STARTED, NEW_ID)))), step(good(superseding))]
-    who = [each.who for each in events(records, ())]
+    who = [each.who for each in events(records, (), ())]
     assert [
         "shop/web",
         "shop/web, superseded 9bd01e55c0aa",
@@ -327,20 +364,20 @@ def test_other_containers_are_named_with_what_they_are() -> None:
         "shop/web, superseded 9bd01e55c0aa",
     ] == who
     assert ["2026-11-30 07:00:00Z: superseded 9bd01e55c0aa: retire it: stop, with 20 s to stop in: done"] == list(
-        event_lines(list(events(records, ()))[-1], "shop/web")
+        event_lines(list(events(records, (), ()))[-1], "shop/web")
     )[:1]
 
 
 def test_only_what_is_about_the_service_is_told() -> None:
     records = [look(SHOP, blog(), clock=at(0)), step(good(dark, down), blog(), clock=at(1))]
-    assert {"blog/web"} == {each.who for each in events(records, (), "blog")}
-    assert [] == list(events(records[1:], (), "blog", "web"))
+    assert {"blog/web"} == {each.who for each in events(records, (), (), "blog")}
+    assert [] == list(events(records[1:], (), (), "blog", "web"))
 
 
 def test_a_step_whose_plan_is_of_another_version_is_told_without_its_reason() -> None:
-    (event,) = events([evolve(step(good(dark, down)), plan="{}")], ())
+    (event,) = events([evolve(step(good(dark, down)), plan="{}")], (), ())
     assert ("shop/web", "put the attempt on record: done", ()) == (event.who, event.words, event.more)
-    assert [] == list(events([evolve(look(SHOP), plan="{}")], ()))
+    assert [] == list(events([evolve(look(SHOP), plan="{}")], (), ()))
 
 
 @pytest.mark.parametrize(
@@ -351,13 +388,13 @@ def test_a_step_whose_plan_is_of_another_version_is_told_without_its_reason() ->
     ],
 )
 def test_an_end_that_nobody_saw(dossier: Dossier, words: str) -> None:
-    (event,) = events((), (dossier,))
+    (event,) = events((), (dossier,), ())
     assert f"execution of 3f2a9c1b7d4e that started at {STARTED}: {words}" == event.words
     assert () == event.more
 
 
 def test_of_many_last_lines_the_last_are_told() -> None:
-    (event,) = events((), (evolve(FULL, probes=(), unread=(), lines=tuple(map(str, range(50)))),))
+    (event,) = events((), (evolve(FULL, probes=(), unread=(), lines=tuple(map(str, range(50)))),), ())
     assert ("its last 5 lines, of 50 on record:", "| 45", "| 46", "| 47", "| 48", "| 49") == event.more
 
 
@@ -368,6 +405,24 @@ def test_the_last_things_on_record_are_part_of_an_explanation() -> None:
     start = found.index("    the last 15 things on record (gordon-plan history shop/web tells all):")
     assert 15 == len(found) - start - 1
     assert found[-1].startswith("    2026-11-30 07:00:19Z: MISROUTED: ")
+
+
+def test_what_somebody_did_last_is_told_however_long_ago() -> None:
+    many = [record for number in range(20) for record in (look(SHOP, clock=at(number)), look(CRASHED, clock=at(number + 0.5)))]
+    past = Past(tuple(many), (), (evolve(STOPPED, clock=at(-9)), evolve(DEPLOYED, clock=at(19.2), words="deployed it")))
+    found = text(told(evolve(SAMPLE, subjects=(SHOP,)), "shop", lambda _app, _service: past)).splitlines()
+    head = "    the last 15 things on record, and what somebody did before (gordon-plan history shop/web tells all):"
+    start = found.index(head)
+    assert "    2026-11-30 06:59:51Z: shop: by bob: is to be stopped" == found[start + 1]
+    assert 16 == len(found) - start - 1
+    assert "    2026-11-30 07:00:19Z: by alice: deployed it" == found[-2]
+
+
+def test_an_explanation_as_json_tells_what_somebody_did(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.db", [], deeds=(*(evolve(DEPLOYED, clock=at(number)) for number in range(9)), STOPPED))
+    found = json.loads(run("explain", "shop/web", file("sample.json"), "--history", path, "--format", "json").out)
+    deeds = found["services"][0]["past"]["deeds"]
+    assert ["alice", "alice", "alice", "alice", "bob"] == [each["who"] for each in deeds]
 
 
 def test_nothing_on_record_is_said() -> None:
@@ -469,7 +524,7 @@ def test_what_history_writes_is_what_replay_reads(journal: str, tmp_path: Path) 
     assert Ran(0, "7 records were decided again: all as recorded.\n", "") == run("replay", str(saved))
     assert run("replay", str(saved)) == run("replay", "-", given=saved.read_bytes())
     assert Ran(0, "Nothing is on record.\n", "") == run("replay", "--of", "blog", str(saved))
-    assert Ran(0, '{"document": "gordon-history", "version": 1,\n"dossiers": [],\n"records": []}\n', "") == run(
+    assert Ran(0, '{"document": "gordon-history", "version": 1,\n"dossiers": [],\n"deeds": [],\n"records": []}\n', "") == run(
         "history", "blog", "--history", journal, "--format", "json"
     )
 
@@ -486,6 +541,15 @@ def test_what_history_writes_is_what_replay_reads(journal: str, tmp_path: Path) 
         ('{"document": "gordon-history", "version": 2}', "$.version: must be 1; use the program that wrote it"),
         ('{"document": "gordon-history", "version": 1}', "$.records: must be a list"),
         ('{"document": "gordon-history", "version": 1, "records": [1]}', "$.records[0]: must be an object"),
+        (
+            '{"document": "gordon-history", "version": 1, "dedes": [], "records": []}',
+            "$.dedes: is not known here; did you mean deeds?",
+        ),
+        ('{"document": "gordon-history", "version": 1, "dossiers": 7, "records": []}', "$.dossiers: must be a list"),
+        (
+            '{"document": "gordon-history", "version": 1, "dossiers": [{}], "records": []}',
+            "$.dossiers[0].app: is missing, and required",
+        ),
         (
             '{"document": "gordon-history", "version": 1, "records": [{"plan": {}}]}',
             "$.records[0]: must have a number, a snapshot and a plan",
@@ -508,7 +572,7 @@ def test_what_is_no_history_is_refused_with_its_place(said: str, fault: str) -> 
 
 def test_faults_of_a_snapshot_in_a_history_have_their_whole_path() -> None:
     record = recorded(look(SHOP))
-    found = "".join(document([look(SHOP)], ())).replace('"app": "shop"', '"app": ""', 1)
+    found = "".join(document([look(SHOP)], (), ())).replace('"app": "shop"', '"app": ""', 1)
     assert isinstance(record, Recorded)
     ran = run("replay", "-", given=found.encode())
     assert Ran(65, "", '-: $.records[0].snapshot.services[0].app: must not be empty; found ""\n') == ran

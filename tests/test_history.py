@@ -10,6 +10,7 @@ import pytest
 
 from gordon_core.blueprint import Blueprint, Variable
 from gordon_core.effects import Done
+from gordon_core.sentences import wall_time
 from gordon_shell import cli_common
 from gordon_shell.crew import InlineCrew
 from gordon_shell.host import Host
@@ -64,10 +65,43 @@ def test_a_quiet_once_writes_nothing(adopted: Shell) -> None:
     assert before == len(recorded(adopted.path.with_name("history.db")))
 
 
-def test_commands_that_only_look_or_wish_leave_no_journal(adopted: Shell) -> None:
-    for words in (("status",), ("inhibit", "shop/web"), ("allow", "shop/web"), ("stop", "shop")):
+def test_commands_that_only_look_or_change_nothing_leave_no_journal(adopted: Shell) -> None:
+    for words in (("status",), ("allow", "shop/web"), ("start", "shop"), ("tune", "shop/web")):
         said(adopted, *words)
     assert not adopted.path.with_name("history.db").exists()
+
+
+def test_what_somebody_did_is_written_beside_the_state(adopted: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUDO_USER", "carol")
+    soon = ("--until", "+10m", "--reason", "a look at it")
+    for words in (("tune", "shop/web", "unhealthy_threshold=5"), ("hold", "shop", *soon, "--who", "bob"), ("stop", "shop")):
+        assert 0 == said(adopted, *words).code
+    assert 64 == said(adopted, "stop", "elsewhere").code
+    with closing(SqliteJournal(adopted.path.with_name("history.db"), read_only=True)) as journal:
+        found = journal.deeds()
+    assert [
+        ("shop", "web", "carol", "tuned: unhealthy_threshold = 5"),
+        ("shop", "", "bob", f"held until {wall_time(adopted.clock.now(), adopted.clock.now().boot_s + 600)}: a look at it"),
+        ("shop", "", "carol", "is to be stopped"),
+    ] == [(each.app, each.service, each.who, each.words) for each in found]
+
+
+def test_what_a_command_did_does_not_depend_on_the_journal(adopted: Shell, tmp_path: Path) -> None:
+    history, policy = adopted.path.with_name("history.db"), tmp_path / "policy.toml"
+    policy.write_text("[journal]\ndays = 0\n")
+    assert (0, "") == (*(ended := said(adopted, "stop", "shop", "--policy", str(policy))),)[::2]
+    assert not history.exists()
+    policy.write_text("[journal]\ndays = 'x'\n[metrics]\nlisten = 7\n")
+    history.write_bytes(b"nonsense" * 1000)
+    for words, complaint in (
+        (("start", "shop", "--policy", str(policy)), f"{policy}: $.journal.days: must be a number, not a string; {policy}: "),
+        (("stop", "shop"), f"the journal at {history} cannot be opened: file is not a database; "),
+    ):
+        ended = said(adopted, *words)
+        assert (0, True) == (ended.code, ended.out.startswith("shop is to "))
+        assert ended.err.startswith(complaint)
+        assert ended.err.endswith("; what was done is done, and is not on record\n")
+        assert 1 == ended.err.count("\n")
 
 
 def test_run_writes_it_too(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -190,7 +224,7 @@ def _contents(path: Path) -> str:
     """Return all that a journal says, as text."""
     said = []
     with closing(sqlite3.connect(path)) as connection:
-        for table in ("subject", "record", "dossier", "kept"):
+        for table in ("subject", "record", "dossier", "deed", "kept"):
             for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - of tables
                 said += [
                     zlib.decompress(each).decode() if isinstance(each, bytes) and each[:1] == b"x" else str(each) for each in row

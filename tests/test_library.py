@@ -56,8 +56,8 @@ Stage Status Subject Superseded Unknown Unread Variable Verdict Verified WhenUnh
 in_words plan sentence step_in_words why_if_it_fails
 """
 SHELL = """
-Adoption Behaviour BusyError Deployed Deployer DocumentError Dossier EngineError Forgotten GordonError Host InlineCrew Journal
-JournalError LiveOptions Marker MemoryClock MemoryEngine MemoryJournal MemoryLocks MemoryProber MemoryRouter MemoryStore
+Adoption Behaviour BusyError Deed Deployed Deployer DocumentError Dossier EngineError Forgotten GordonError Host InlineCrew
+Journal JournalError LiveOptions Marker MemoryClock MemoryEngine MemoryJournal MemoryLocks MemoryProber MemoryRouter MemoryStore
 NoWayBackError Notices Ports Record Recovery Report RouterError Simulated SimulatedImage StoreError Stored UsageError Wish
 Witness memory_ports
 """

@@ -46,7 +46,7 @@ from tests.core_examples import (
     superseding,
     with_route,
 )
-from tests.journals import CRASHED, FULL, SHOP, at, look, step
+from tests.journals import CRASHED, DEPLOYED, FULL, SHOP, STOPPED, at, look, step
 from tests.pages import GOLDEN, WORDS, Night, night
 
 VOID: Final = {"meta"}
@@ -165,6 +165,26 @@ def test_a_service_that_nothing_names_any_more_is_told_from_the_journal() -> Non
     assert [] == Read(html).wrong
 
 
+def test_what_somebody_did_is_drawn_and_has_its_row_with_each_service_of_the_app() -> None:
+    journal = MemoryJournal()
+    api = having(service="api")(good())
+    journal.write([look(SHOP, api, clock=at(0))], [], [evolve(DEPLOYED, clock=at(60)), evolve(STOPPED, clock=at(90))])
+    shown = Night(journal, Snapshot(at(600), (SHOP, api))).page()
+    marks = {each.name: [point.words for point in each.course.points if point.sign is Sign.DEED] for each in shown.services}
+    assert {"shop/api": ["by bob: is to be stopped"], "shop/web": [f"by alice: {DEPLOYED.words}", marks["shop/api"][0]]} == marks
+    rows = [(row.done, row.outcome) for row in shown.services[1].course.rows if row.outcome.startswith("by ")]
+    assert [(DEPLOYED.words, "by alice"), ("is to be stopped", "by bob")] == rows
+    assert "Deeds: what people and deploys did" in page(shown)
+    assert ["shop/web"] == [each.name for each in Night(journal, Snapshot(at(600), (SHOP, api))).page("shop/web").services]
+
+
+def test_a_journal_of_deeds_alone_has_its_beginning() -> None:
+    journal = MemoryJournal()
+    journal.write([], [], [evolve(DEPLOYED, clock=at(60)), evolve(DEPLOYED, app="blog", clock=at(70))])
+    shown = Night(journal, Snapshot(at(600), (SHOP,))).page("shop")
+    assert (at(60).wall_s, ["shop/web"]) == (shown.since_s, [each.name for each in shown.services])
+
+
 def test_other_containers_of_a_service_are_told_of() -> None:
     for subject, words in ((good(superseding), "superseded 9bd01e55c0aa"), (good(left_behind()), "candidate c4nd1da7ec4n")):
         html = one(subject)
@@ -210,7 +230,8 @@ def test_nothing_breaks_out_of_the_page() -> None:
     journal = MemoryJournal()
     hostile = good(having(service=HOSTILE, app=HOSTILE), dark, down, having(inhibited=HOSTILE, ungranted=(HOSTILE,)))
     dossier = evolve(FULL, app=HOSTILE, service=HOSTILE, lines=(HOSTILE,), unread=(HOSTILE,), container_id=HOSTILE)
-    journal.write([look(hostile), look(evolve(hostile, route=RouteUnread(HOSTILE)), clock=at(5))], [dossier])
+    deed = evolve(DEPLOYED, app=HOSTILE, service=HOSTILE, who=HOSTILE, words=HOSTILE)
+    journal.write([look(hostile), look(evolve(hostile, route=RouteUnread(HOSTILE)), clock=at(5))], [dossier], [deed])
     html = one(evolve(hostile, seen=Unread(HOSTILE)), journal=journal)
     read = Read(html)
     assert [] == read.wrong

@@ -24,7 +24,7 @@ from gordon_shell.journal_schema import APPLICATION_ID, MIGRATIONS, opened
 from gordon_shell.sqlite_journal import SqliteJournal
 from gordon_shell.sqlite_schema import connect
 from tests.core_examples import CLOCK, having, made
-from tests.journals import BLOG, CRASHED, FULL, SHOP, WALL_S, at, look, numbered, step
+from tests.journals import BLOG, CRASHED, DEPLOYED, FULL, SHOP, WALL_S, at, look, numbered, step
 from tests.states import contents, tmpfs
 
 WRITER = """
@@ -335,13 +335,16 @@ class TestOtherProcesses:
 class TestRetention:
     def test_what_is_older_than_so_many_days_goes_with_all_that_belongs_to_it(self, path: Path) -> None:
         with closing(SqliteJournal(path, JournalSettings(days=2))) as journal:
-            journal.write([look(BLOG)], [FULL])
+            journal.write([look(BLOG)], [FULL], [DEPLOYED])
             journal.keep("notices", "stays")
-            journal.write([look(SHOP, clock=at(DAY_S))], [evolve(FULL, container_id="x", clock=at(DAY_S))])
+            later = at(DAY_S)
+            ended, done = evolve(FULL, container_id="x", clock=later), evolve(DEPLOYED, clock=later)
+            journal.write([look(SHOP, clock=later)], [ended], [done])
             assert 2 == journal.extent().records
             journal.write([look(SHOP, clock=at(2.5 * DAY_S))])
             assert [at(DAY_S), at(2.5 * DAY_S)] == [each.clock for each in journal.records()]
             assert ["x"] == [each.container_id for each in journal.dossiers()]
+            assert [later] == [each.clock for each in journal.deeds()]
             assert [] == list(journal.records("blog"))
             assert "stays" == journal.kept("notices")
         with closing(connect(path, "mode=ro")) as connection:
@@ -388,6 +391,16 @@ class TestRetention:
         assert [str(number) for number in range(60 - len(kept), 60)] == [each.started_at for each in kept]
         assert 10 < len(kept) < 40
         assert path.stat().st_size < 1_300_000
+
+    def test_deeds_age_and_take_room_where_nothing_else_is_on_record(self, path: Path) -> None:
+        with closing(SqliteJournal(path, JournalSettings(days=1, megabytes=1))) as journal:
+            journal.write([], [], [DEPLOYED, evolve(DEPLOYED, clock=at(2 * DAY_S))])
+            assert [at(2 * DAY_S)] == [each.clock for each in journal.deeds()]
+            for number in range(60):
+                journal.write([], [], [evolve(DEPLOYED, words=os.urandom(50_000).hex(), clock=at(2 * DAY_S + number))])
+            kept = [each.clock for each in journal.deeds()]
+        assert [at(2 * DAY_S + number) for number in range(60 - len(kept), 60)] == kept
+        assert 5 < len(kept) < 40
 
     def test_one_call_lets_go_of_so_much_and_no_more(self, path: Path) -> None:
         many = STEP * (MOST_STEPS + 1)

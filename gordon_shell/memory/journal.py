@@ -6,11 +6,11 @@ from threading import RLock
 from attrs import evolve
 
 from gordon_shell.errors import JournalError
-from gordon_shell.journal import FOREVER_S, Dossier, Extent, Record
+from gordon_shell.journal import FOREVER_S, Deed, Dossier, Extent, Record
 
 
 class MemoryJournal:
-    """Records and dossiers of a process. Thread-safe. `fail` plays a disk that is full or gone."""
+    """Records, dossiers and deeds of a process. Thread-safe. `fail` plays a disk that is full or gone."""
 
     def __init__(self) -> None:
         """Begin empty."""
@@ -20,14 +20,15 @@ class MemoryJournal:
         self._passes = 0
         self._records: list[Record] = []
         self._dossiers: dict[tuple[str, str], Dossier] = {}
+        self._deeds: list[Deed] = []
         self._kept: dict[str, str] = {}
 
     def fail(self, reason: str) -> None:
         """Raise JournalError with this text from every call; "" ends that."""
         self._fault = reason
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = ()) -> None:
-        """Write what one pass decided; see Journal."""
+    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+        """Write what one pass decided, or was done; see Journal."""
         new = tuple(records)
         with self._gate:
             self._check()
@@ -36,6 +37,7 @@ class MemoryJournal:
                 self._records.append(evolve(each, number=len(self._records) + 1, pass_number=self._passes))
             for one in dossiers:
                 self._dossiers.setdefault((one.container_id, one.started_at), one)
+            self._deeds += deeds
 
     def records(
         self, app: str = "", service: str = "", since_s: float = 0.0, until_s: float = FOREVER_S, *, newest: int | None = None
@@ -59,6 +61,16 @@ class MemoryJournal:
             found = (each for each in self._dossiers.values() if since_s <= each.clock.wall_s <= until_s)
             return tuple(each for each in found if app in {"", each.app} and service in {"", each.service})
 
+    def deeds(
+        self, app: str = "", service: str = "", since_s: float = 0.0, until_s: float = FOREVER_S, *, newest: int | None = None
+    ) -> tuple[Deed, ...]:
+        """Return what was done, oldest first; see Journal."""
+        with self._gate:
+            self._check()
+            within = [each for each in self._deeds if since_s <= each.clock.wall_s <= until_s]
+        found = tuple(each for each in within if app in {"", each.app} and (service in {"", each.service} or not each.service))
+        return found if newest is None else found[len(found) - min(newest, len(found)) :]
+
     def has_dossier(self, container_id: str, started_at: str) -> bool:
         """Tell whether the end of this execution is on record."""
         with self._gate:
@@ -81,8 +93,14 @@ class MemoryJournal:
         """Return what it holds; it takes no bytes of a disk."""
         with self._gate:
             self._check()
-            times = [each.clock.wall_s for each in self._records] + [each.clock.wall_s for each in self._dossiers.values()]
-            return Extent(len(self._records), len(self._dossiers), min(times, default=0.0), max(times, default=0.0))
+            clocks = [
+                *(each.clock for each in self._records),
+                *(each.clock for each in self._dossiers.values()),
+                *(each.clock for each in self._deeds),
+            ]
+            times = [each.wall_s for each in clocks]
+            first_s, last_s = min(times, default=0.0), max(times, default=0.0)
+            return Extent(len(self._records), len(self._dossiers), first_s, last_s, deeds=len(self._deeds))
 
     def close(self) -> None:
         """Let go; every later call raises JournalError."""

@@ -14,7 +14,7 @@ from gordon_shell.journal import Extent, Journal, Record
 from gordon_shell.memory.journal import MemoryJournal
 from gordon_shell.sqlite_journal import SqliteJournal
 from tests.core_examples import having, made
-from tests.journals import BLOG, CRASHED, FULL, SHOP, WALL_S, at, look, numbered, step
+from tests.journals import BLOG, CRASHED, DEPLOYED, FULL, SHOP, STOPPED, WALL_S, at, look, numbered, step
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -28,6 +28,7 @@ def test_an_empty_journal_holds_nothing(journal: Journal) -> None:
     assert [] == list(journal.records())
     assert journal.record(1) is None
     assert () == journal.dossiers()
+    assert () == journal.deeds()
     assert "" == journal.kept("notices")
     assert Extent() == evolve(journal.extent(), size_bytes=0)
     assert not journal.has_dossier(FULL.container_id, FULL.started_at)
@@ -101,6 +102,32 @@ def test_of_one_execution_the_first_dossier_stays(journal: Journal) -> None:
     assert (FULL, again) == journal.dossiers()
 
 
+def test_deeds_come_back_exactly_and_those_of_an_app_are_of_each_of_its_services(journal: Journal) -> None:
+    elsewhere, api = evolve(DEPLOYED, app="blog", clock=at(2)), evolve(DEPLOYED, service="api", clock=at(3))
+    journal.write([], [], [DEPLOYED, evolve(STOPPED, clock=at(1))])
+    journal.write([look(SHOP)], [FULL], [elsewhere, api])
+    every = (DEPLOYED, evolve(STOPPED, clock=at(1)), elsewhere, api)
+    for words, expected in (
+        ((), every),
+        (("shop",), (*every[:2], api)),
+        (("shop", "web"), every[:2]),
+        (("shop", "db"), every[1:2]),
+        (("blog", "web"), (elsewhere,)),
+        (("", "api"), (every[1], api)),
+        (("else",), ()),
+    ):
+        assert expected == journal.deeds(*words), words
+    assert (elsewhere, api) == journal.deeds(since_s=WALL_S + 2)
+    assert every[:3] == journal.deeds(until_s=WALL_S + 2)
+    assert (1, 1) == (len(list(journal.records())), len(journal.dossiers()))
+
+
+@pytest.mark.parametrize(("newest", "expected"), [(0, []), (1, [2]), (2, [1, 2]), (9, [0, 1, 2])])
+def test_the_newest_few_deeds_are_still_oldest_first(journal: Journal, newest: int, expected: list[int]) -> None:
+    journal.write([], [], [*(evolve(DEPLOYED, clock=at(number)) for number in range(3)), evolve(DEPLOYED, app="blog")])
+    assert [at(number) for number in expected] == [each.clock for each in journal.deeds("shop", newest=newest)]
+
+
 def test_what_is_kept_is_replaced_and_dropped(journal: Journal) -> None:
     journal.keep("notices", "a")
     journal.keep("metrics", "m")
@@ -116,6 +143,8 @@ def test_the_extent_says_from_when_until_when(journal: Journal) -> None:
     assert Extent(1, 1, WALL_S + 1, WALL_S + 9) == evolve(journal.extent(), size_bytes=0)
     journal.write([look(SHOP, clock=at(20))])
     assert Extent(2, 1, WALL_S + 1, WALL_S + 20) == evolve(journal.extent(), size_bytes=0)
+    journal.write([], [], [evolve(DEPLOYED, clock=at(-3)), evolve(DEPLOYED, clock=at(30))])
+    assert Extent(2, 1, WALL_S - 3, WALL_S + 30, deeds=2) == evolve(journal.extent(), size_bytes=0)
 
 
 def test_a_closed_journal_says_so(journal: Journal) -> None:
@@ -126,6 +155,7 @@ def test_a_closed_journal_says_so(journal: Journal) -> None:
         lambda: journal.keep("a", "b"),
         lambda: journal.kept("a"),
         journal.dossiers,
+        journal.deeds,
         journal.extent,
     ):
         with pytest.raises(JournalError, match="is closed"):
