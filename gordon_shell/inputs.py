@@ -1,5 +1,6 @@
 """Snapshot documents from files and from standard input, with everything that is wrong with any of them told at once."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ from gordon_core.snapshot import Snapshot
 from gordon_shell.errors import DocumentError, GordonError, UsageError
 
 STDIN = "-"
+_SERVICE = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+"""What an operator may have meant as APP/SERVICE."""
 
 
 def read_snapshots(names: Sequence[str]) -> tuple[Snapshot, ...]:
@@ -59,7 +62,9 @@ def contents(name: str) -> bytes:
             raise UsageError(message)
         return _read(sys.stdin.buffer)
     except OSError as error:
-        message = f"{name}: cannot be read ({error.strerror}); name a snapshot document"
+        is_service = isinstance(error, FileNotFoundError) and _SERVICE.fullmatch(name) and not name.endswith(".json")
+        right = f"; of a service tells: gordon-plan explain {name}" if is_service else ""
+        message = f"{name}: cannot be read ({error.strerror}); name a snapshot document{right}"
         raise UsageError(message) from None
 
 

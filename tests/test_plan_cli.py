@@ -229,6 +229,22 @@ def test_files_that_cannot_be_read_are_wrong_usage(tmp_path: Path) -> None:
     ] == ran.err.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("shop/web", "; of a service tells: gordon-plan explain shop/web"),
+        ("shop/web-2.eu", "; of a service tells: gordon-plan explain shop/web-2.eu"),
+        ("dumps/host.json", ""),
+        ("./shop/web", ""),
+        ("shop", ""),
+        ("shop/web/1", ""),
+    ],
+)
+def test_a_service_in_place_of_a_document_is_told_what_would_be_right(name: str, right: str) -> None:
+    said = f"{name}: cannot be read (No such file or directory); name a snapshot document{right}\n"
+    assert Ran(64, "", said) == run(name)
+
+
 def test_standard_input_can_be_named_once_and_must_be_open() -> None:
     assert Ran(64, "", 'gordon-plan: standard input ("-") can be read only once; name it once\n') == run("-", "-")
     closed = "-: cannot be read (standard input is closed); pipe a document into it, or name a file\n"
