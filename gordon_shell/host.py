@@ -141,7 +141,8 @@ class Host:
 
     def deployer(self, listener: Listener = _silent) -> Deployer:
         """Return what deploys and can be told to end it, from any thread: `deploy` as here, and `cancel(reason)`."""
-        return Deployer(self.ports, self.policies, listener=listener, deeds=self._deeds())
+        deeds = self._deeds() if self.journal is not None else None
+        return Deployer(self.ports, self.policies, listener=listener, deeds=deeds)
 
     def deploy(  # noqa: PLR0913 - what, and how
         self,

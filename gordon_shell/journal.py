@@ -112,7 +112,7 @@ class Extent:
 
 
 class Journal(Protocol):
-    """Keeps records, dossiers and deeds for as long as it is told to. Thread-safe; several processes may use one at a time.
+    """Keeps records, dossiers and deeds for as long as it is told to. Thread-safe; several processes may use one at once.
 
     `app` and `service` "": of any; times are wall clock, seconds since 1970, both ends included.
     """
