@@ -7,7 +7,7 @@ only by what its own program knows, until its history is dropped.
 
 from collections import Counter
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from gordon_core.effects import Fault, Outcome, Refused
 from gordon_core.memory import Memory
@@ -298,7 +298,8 @@ class Ledger:
         if not memory.has_history():
             was_troubled = account.troubled
             account.clear()
-            account.troubled = was_troubled and shows_trouble and not before.has_history()
+            # Strikes of an execution that is over are no history that was dropped.
+            account.troubled = was_troubled and shows_trouble and not evolve(before, strikes=None).has_history()
 
     def muddles(self, key: Key) -> None:
         """The store refused a write: from here on two programs may know different things."""
