@@ -7,7 +7,7 @@ import json
 import time
 from collections import deque
 from enum import Enum
-from threading import Condition, Lock, Thread
+from threading import Condition, Event, Lock, Thread
 from typing import Final, Protocol
 
 from attrs import frozen
@@ -65,11 +65,12 @@ class Channel:
         self._key, self._carrier, self._keeper, self._complain = key, carrier, keeper, complain
         self._first_pause_s = first_pause_s
         self._waiting: deque[str] = deque()
+        self._done: deque[str] = deque(maxlen=MOST_WAITING)
         self._changed = Condition()
         self._until_s: float | None = None
         self._complaint = ""
         self._is_full = False
-        self._keeping = Lock()
+        self._keeping, self._resumed = Lock(), Event()
         self._kept = ""
         self._thread = Thread(target=self._work, name=f"notices by {key}", daemon=True)
         self._has_begun = False
@@ -81,11 +82,20 @@ class Channel:
             self._thread.start()
 
     def put(self, document: str) -> None:
-        """Have a document delivered soon."""
+        """Have a document delivered soon, unless it is waiting or was delivered already, when an earlier process had put it, too.
+
+        It is kept when this returns, if that can be.
+        """
+        if self._has_begun:
+            self._resumed.wait()
         with self._changed:
+            if document in self._waiting or document in self._done:
+                return
             self._waiting.append(document)
             self._shorten()
             self._changed.notify_all()
+        if self._has_begun:
+            self._keep()
 
     def end(self, patience_s: float) -> None:
         """Deliver what is waiting within so long, without a second try; say and keep what is left."""
@@ -105,7 +115,10 @@ class Channel:
             self._complain(f"{plural(left, 'notice')} could not be delivered by {self._carrier.name} before the end; {kept}")
 
     def _work(self) -> None:
-        self._resume()
+        try:
+            self._resume()
+        finally:
+            self._resumed.set()
         pause_s = self._first_pause_s
         while (document := self._next()) is not None:
             self._keep()
@@ -113,7 +126,7 @@ class Channel:
             if answer.verdict is not Verdict.LATER:
                 with self._changed:
                     if self._waiting and self._waiting[0] is document:
-                        self._waiting.popleft()
+                        self._done.append(self._waiting.popleft())
                 self._keep()
             self._tell(answer)
             if answer.verdict is Verdict.LATER and not self._paused(pause_s):

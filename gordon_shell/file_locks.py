@@ -55,7 +55,7 @@ class FileLock:
 
 
 class FileLocks:
-    """One lock per app, and one for `run`, in one directory; see Locks."""
+    """One lock per app, one for `run` and one for notices, in one directory; see Locks."""
 
     def __init__(self, directory: Path) -> None:
         """Lock in this directory, which is made (mode 0700) when the first lock is taken."""
@@ -77,6 +77,10 @@ class FileLocks:
     def try_run(self) -> FileLock | str:
         """Take the lock of the one `run` per state, or say who holds it. Raise StoreError."""
         return self._try("run.lock")
+
+    def try_tell(self) -> FileLock | str:
+        """Take the lock of the one that sends notices of this state, or say who holds it. Raise StoreError."""
+        return self._try("tell.lock")
 
     def _try(self, name: str) -> FileLock | str:
         path = self._directory / name

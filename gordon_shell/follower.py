@@ -62,7 +62,7 @@ class Follower:
         self._over, self._tried = Flag(), Flag()
         self._stream: EventStream | None = None
         self._thread = Thread(target=self._follow, name="events", daemon=True)
-        self._failed = 0
+        self._failed, self._fault = 0, ""
 
     def start(self) -> None:
         """Begin to follow, and return when that was tried, or takes too long."""
@@ -79,9 +79,21 @@ class Follower:
 
     def _follow(self) -> None:
         begun_s = monotonic()
-        while not self._over.is_set() and self._listen():
+        while not self._over.is_set() and self._listened():
             self._over.wait(self._waits(monotonic() - begun_s))
             begun_s = monotonic()
+
+    def _listened(self) -> bool:
+        try:
+            return self._listen()
+        except Exception as fault:  # noqa: BLE001 - the boundary of a thread, which must not end unheard
+            self._tried.set()
+            self._hints.ask_whole()
+            said = f"a fault of ours in the events: {type(fault).__name__}: {fault}; please report it"
+            if said != self._fault:
+                self._fault = said
+                self._complain(said)
+            return True
 
     def _listen(self) -> bool:
         """Follow one stream to its end, and return whether there can be another."""

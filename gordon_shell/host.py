@@ -228,7 +228,7 @@ class Host:
 
         `tell` hears of each pass, and of each targeted one (`is_whole` is False) that came to something.
         """
-        return Recovery(self.ports, self.policies, self.crew, self.journal, tell, self.complain)
+        return Recovery(self.ports, self.policies, self.crew, self.journal, self.witness, tell, self.complain)
 
     def _deeds(self) -> Deeds:
         return Deeds(lambda: nullcontext(self.journal), self.ports.clock.now, self.who, self.complain)

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Final
 
+from attrs import frozen
+
 from gordon_core.noted import Notice, Told
 from gordon_core.observation import LATEST_WALL_S, Clock
 from gordon_core.printing import escaped
@@ -58,11 +60,22 @@ def _cut(words: str) -> str:
     return shown if len(shown) <= MOST_WORDS else f"{shown[: MOST_WORDS - 1]}…"
 
 
-def told_in_json(told: Told) -> str:
-    """Return what was told as it is kept."""
-    return to_json(told)
+_NOTHING: Final = Told()
 
 
-def told_of_json(text: str) -> Told:
-    """Return what was told as it was kept, "" for nothing. Raise DocumentError."""
-    return from_json(Told, text) if text else Told()
+@frozen
+class Memo:
+    """What is kept of notices: what was told so far, and what of that may not have been handed on yet."""
+
+    told: Told = _NOTHING
+    handing: tuple[Notice, ...] = ()
+
+
+def memo_in_json(memo: Memo) -> str:
+    """Return it as it is kept."""
+    return to_json(memo)
+
+
+def memo_of_json(text: str) -> Memo:
+    """Return it as it was kept, "" for nothing. Raise DocumentError."""
+    return from_json(Memo, text) if text else Memo()

@@ -9,7 +9,7 @@ from gordon_core.noted import Notice, NoticeKind, Told
 from gordon_core.notices import notice
 from gordon_core.planner import Plan
 from gordon_shell.errors import DocumentError, JournalError
-from gordon_shell.notice_text import told_in_json, told_of_json
+from gordon_shell.notice_text import Memo, memo_in_json, memo_of_json
 from gordon_shell.report import Report
 from gordon_shell.witness import Silent, Witness
 
@@ -38,8 +38,9 @@ def _unheard(_complaint: str) -> None:
 class Notices(Silent):
     """Hands every notice of the passes that it witnesses to `deliver`, in their thread; `deliver` should be quick.
 
-    With a keeper (a journal) nothing is told again by the next process; what cannot be kept, or was damaged, is complained of
-    once. Only notices of these kinds are handed on.
+    With a keeper (a journal) nothing is told again by the next process: what is to be told is kept before it is handed on, and
+    handed on by the next process if this one dies between the two. What cannot be kept, or was damaged, is complained of once.
+    Only notices of these kinds are handed on. One of these at a time may use a keeper.
     """
 
     def __init__(
@@ -52,25 +53,31 @@ class Notices(Silent):
         """Begin with what the keeper has, which is read when the first plan comes."""
         self._deliver, self._keeper, self._complain, self._kinds = deliver, keeper, complain, frozenset(kinds)
         self._told: Told | None = None
-        self._kept: Told | None = None
+        self._kept: Memo | None = None
         self._complaint = ""
 
     def planned(self, plan: Plan, *, is_whole: bool) -> None:
         """Tell what a look shows; see Witness."""
         told = self._told if self._told is not None else self._begin()
-        self._told, new = notice(told, plan, is_whole=is_whole)
+        self._told, found = notice(told, plan, is_whole=is_whole)
+        new = tuple(each for each in found if each.kind in self._kinds)
+        if new:
+            self._keep(Memo(self._told, new))
         for each in new:
-            if each.kind in self._kinds:
-                self._hand_on(each)
+            self._hand_on(each)
 
     def ended(self, report: Report) -> None:
         """Tell how a pass left everything, and keep what was told."""
         self.planned(report.plan, is_whole=report.is_whole)
-        if self._keeper is None or self._told is None or self._told is self._kept:
+        if self._told is not None:
+            self._keep(Memo(self._told))
+
+    def _keep(self, memo: Memo) -> None:
+        if self._keeper is None or memo == self._kept:
             return
         try:
-            self._keeper.keep(TOLD, told_in_json(self._told))
-            self._kept, self._complaint = self._told, ""
+            self._keeper.keep(TOLD, memo_in_json(memo))
+            self._kept, self._complaint = memo, ""
         except JournalError as error:
             self._tell(f"{error}; what was told of services may be told again")
 
@@ -82,15 +89,17 @@ class Notices(Silent):
 
     def _begin(self) -> Told:
         try:
-            told = told_of_json(self._keeper.kept(TOLD)) if self._keeper is not None else Told()
+            memo = memo_of_json(self._keeper.kept(TOLD)) if self._keeper is not None else Memo()
         except JournalError as error:
             self._tell(f"{error}; what was told of services may be told again")
             return Told()
         except DocumentError as error:
             self._tell(f"what was told of services is damaged, and may be told again ({error})")
             return Told()
-        self._kept = told
-        return told
+        self._kept = memo
+        for each in memo.handing:
+            self._hand_on(each)
+        return memo.told
 
     def _tell(self, complaint: str) -> None:
         if complaint != self._complaint:

@@ -343,7 +343,7 @@ class Lock(Interface):
 
 
 class Locks(Interface):
-    """One lock per app, and one for `run`, held across processes and freed by the death of the holder."""
+    """One lock per app, one for `run` and one for notices, held across processes and freed by the death of the holder."""
 
     def try_app(self, app: str) -> Lock | str:
         """Take the app's lock without waiting, or say who holds it ("pid 4711"). Raise StoreError."""
@@ -353,6 +353,9 @@ class Locks(Interface):
 
     def try_run(self) -> Lock | str:
         """Take the lock of the one `run` per state, or say who holds it. Raise StoreError."""
+
+    def try_tell(self) -> Lock | str:
+        """Take the lock of the one that sends notices of this state, or say who holds it. Raise StoreError."""
 
 
 @frozen(eq=False)

@@ -24,7 +24,7 @@ from gordon_shell.ports import Ports, Service, Stored
 from gordon_shell.recollection import Recollection
 from gordon_shell.report import Report
 from gordon_shell.standing import Pass, Standing, UnderWay, key_of, without_clash
-from gordon_shell.witness import SILENT, Silent, Witness, Witnesses
+from gordon_shell.witness import SILENT, Guarded, Silent, Witness, Witnesses
 from gordon_shell.worker import Task, Worker
 
 MOST_ROUNDS = 4
@@ -65,7 +65,7 @@ class Reconciler:
         witness: Witness = SILENT,
     ) -> None:
         self._ports = ports
-        self._witness = Witnesses(_Listening(listener), witness) if listener is not None else witness
+        self._witness = Guarded(Witnesses(_Listening(listener), witness) if listener is not None else witness)
         pace = Pace()
         # Withdrawals do not wait for a place among commands that hang, nor does what happens now for what happened before.
         self._crew, self._withdrawing, self._answering = (crew or ThreadCrew(SIDE_BY_SIDE, pace) for _ in range(3))
@@ -140,9 +140,13 @@ class Reconciler:
             self._locks.release_all_but(self._under_way.apps())
         self._between = Pass(broken=this.broken)
         took_s = self._ports.clock.now().boot_s - begun_s
-        report = Report(latest, this.results, self._trouble, tuple(this.faults), took_s=took_s)
+        return self._ended(Report(latest, this.results, self._trouble, tuple(this.faults), took_s=took_s))
+
+    def _ended(self, report: Report) -> Report:
+        """Let the witness hear of the end, and put what it raised until now into the report."""
         self._witness.ended(report)
-        return report
+        found = self._witness.faults()
+        return evolve(report, faults=(*report.faults, *found)) if found else report
 
     def _troubles(self) -> tuple[str, ...]:
         return (
@@ -167,7 +171,7 @@ class Reconciler:
             told = self._troubles()
         finally:
             self._locks.release_all_but(self._under_way.apps())
-        if not (this.news or this.faults):
+        if not (this.news or this.faults or self._witness.has_faults):
             return None
         self._trouble = tuple(dict.fromkeys((*self._trouble, *told)))
         results = {key: this.results.get(key, ()) for key in this.news}
@@ -175,8 +179,7 @@ class Reconciler:
         report = Report(now, results, self._trouble, tuple(this.faults), is_whole=False)
         this.news.clear()
         this.faults.clear()
-        self._witness.ended(report)
-        return report
+        return self._ended(report)
 
     def _answer(self, this: Pass) -> bool:
         """Make a targeted pass: a look at some services with evidence, withdrawals, then jobs, beside the others as seen last.

@@ -14,6 +14,7 @@ from gordon_shell.ports import Ports
 from gordon_shell.reconciler import Reconciler
 from gordon_shell.recorder import recording
 from gordon_shell.report import Report
+from gordon_shell.witness import Witness, Witnesses
 
 
 @define(eq=False)
@@ -24,6 +25,7 @@ class Recovery:
     policies: Policies
     crew: Crew | None
     journal: Journal | None
+    witness: Witness
     tell: Callable[[Report], None]
     complain: Callable[[str], None]
     _reconciler: Reconciler | None = None
@@ -35,7 +37,8 @@ class Recovery:
 
         Raise BusyError where somebody does so already on this state.
         """
-        with recording(self.journal, self.ports, self.complain) as witness:
+        with recording(self.journal, self.ports, self.complain) as recorder:
+            witness = Witnesses(recorder, self.witness)
             reconciler = Reconciler(self.ports, self.policies, crew=self.crew, witness=witness)
             with self._mutex:
                 self._reconciler = reconciler

@@ -11,9 +11,9 @@ from gordon_shell.ports import Service
 class Report:
     """What one pass did and left: its last plan, all results by service, and what went wrong beside them.
 
-    `trouble` are sentences about the store, the policy and hung commands; `faults` are faults of this program. `is_whole`: the
-    pass looked at everything; otherwise only at some services, which are those with results, and the others are as they were.
-    `took_s` is how long it took, where it looked at everything.
+    `trouble` are sentences about the store, the policy and hung commands; `faults` are faults of this program, or of a witness.
+    `is_whole`: the pass looked at everything; otherwise only at some services, which are those with results, and the others are
+    as they were. `took_s` is how long it took, where it looked at everything.
     """
 
     plan: Plan

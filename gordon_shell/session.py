@@ -177,7 +177,7 @@ class Session:
             if settings.are_on:
                 from gordon_shell.teller import Teller  # noqa: PLC0415 - only where somebody is told
 
-                teller = Teller(settings, journal, complain)
+                teller = Teller(settings, journal, complain, ports.locks.try_tell)
                 stack.callback(lambda: teller.end(leaving.left_s))
                 found.append(teller)
             yield Witnesses(*found, *more)

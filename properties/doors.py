@@ -281,3 +281,7 @@ class LocksDoor:
     def try_run(self) -> _Held | str:
         """Let every program run: that a second one is refused is told elsewhere."""
         return _Held(self._program, "run")
+
+    def try_tell(self) -> _Held | str:
+        """Let every program tell: nobody listens."""
+        return _Held(self._program, "tell")

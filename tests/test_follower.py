@@ -107,6 +107,23 @@ def test_each_stream_asks_for_a_look_at_everything_when_it_begins_and_when_it_en
     assert 2 >= script.opened, "it does not come back at once"
 
 
+def test_a_fault_of_ours_is_told_once_and_the_next_stream_is_followed() -> None:
+    class Broken(Script):
+        def events(self) -> EventStream:
+            if self.opened < 2:
+                self.opened += 1
+                raise ZeroDivisionError
+            return super().events()
+
+    desk, script = Desk(), Broken((event("a"),))
+    reader = Follower(script, desk.hints, desk.complaints.append, lambda _lived_s: 0.01)
+    reader.start()
+    until(lambda: desk.names == ["a"])
+    reader.stop()
+    assert ["a fault of ours in the events: ZeroDivisionError: ; please report it"] == desk.complaints
+    assert desk.wholes >= 4
+
+
 def test_waits_double_up_to_half_a_minute_and_begin_anew_after_a_stream_that_lived() -> None:
     waits = Waits(Random(1))  # noqa: S311 - any will do
     drawn = [waits.after(0.0) for _ in range(8)]

@@ -16,6 +16,7 @@ import gordon_shell
 from gordon_core import (
     Blueprint,
     DeployDecision,
+    Notice,
     Outcome,
     Overrides,
     Port,
@@ -35,6 +36,7 @@ from gordon_shell import (
     LiveOptions,
     MemoryClock,
     MemoryEngine,
+    Notices,
     NoWayBackError,
     Recovery,
     Report,
@@ -380,6 +382,21 @@ def test_recovery_goes_on_until_it_is_told_to_stop_and_answers_what_happens(host
     recovery.run()
     assert reports[0].is_whole
     assert {"RecordAttempt", "Start", "Publish"} <= {type(each.effect).__name__ for each in reports[-1].results["shop", "web"]}
+
+
+def test_the_witness_of_a_host_hears_of_recovery_that_goes_on_too(host: Host) -> None:
+    host.deploy("shop", "web", WEB)
+    container_id = host.ports.engine.rows()[0].container_id
+    assert isinstance(host.ports.engine, MemoryEngine)
+    host.ports.engine.delete(container_id)
+    told: list[Notice] = []
+
+    def tell(_report: Report) -> None:
+        recovery.stop()
+
+    recovery: Recovery = evolve(host, witness=Notices(told.append)).recovery(tell)
+    recovery.run()
+    assert ["gone"] == [each.kind.value for each in told]
 
 
 def test_recovery_that_was_told_to_stop_before_it_began_does_nothing(host: Host) -> None:

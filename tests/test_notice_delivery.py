@@ -188,7 +188,8 @@ class TestWebhook:
         with dripping(before) as url:
             answer = Webhook(url, 1.0).carry("{}")
         assert time.monotonic() - began_s < 15
-        assert Answer(Verdict.LATER, "it did not answer within 1 s") == answer
+        # Of headers that were cut off, the status may have been understood.
+        assert answer in (Answer(Verdict.LATER, "it did not answer within 1 s"), *[DELIVERED] * bool(before))
 
     def test_a_try_under_way_is_ended_where_it_is_dropped(self) -> None:
         answers: list[Answer] = []

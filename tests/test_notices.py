@@ -17,7 +17,7 @@ from gordon_core.observation import Container, Exit, Health, HealthStatus, Route
 from gordon_core.planner import plan
 from gordon_core.policy import Policy
 from gordon_core.snapshot import Snapshot, Subject
-from gordon_shell.notice_text import told_in_json, told_of_json
+from gordon_shell.notice_text import Memo, memo_in_json, memo_of_json
 from tests.core_examples import (
     BIND,
     BOOT,
@@ -90,7 +90,7 @@ class Story:
         told, new = notice(self.told, now, is_whole=is_whole)
         again, none = notice(told, now, is_whole=is_whole)
         assert (told, ()) == (again, none)
-        self.told = told_of_json(told_in_json(told))
+        self.told = memo_of_json(memo_in_json(Memo(told))).told
         assert told == self.told
         return new
 

@@ -1,14 +1,20 @@
 """The loop over a simulated host: what one pass does, in which order, and what it leaves alone."""
 
+from collections import Counter
+
 import pytest
 
-from gordon_core.effects import Done, Effect, Fault, Outcome, Refused, Start
+from gordon_core.effects import Done, Effect, Fault, Outcome, Publish, Refused, Start
 from gordon_core.observation import Bind
+from gordon_core.planner import Decision, Plan
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Declared, Intent, Subject
+from gordon_core.snapshot import Declared, Intent, Snapshot, Subject
+from gordon_shell.crew import InlineCrew
 from gordon_shell.errors import DocumentError, StoreError
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.reconciler import Reconciler
+from gordon_shell.report import Report
+from gordon_shell.witness import Witnesses
 from tests.hosts import HTTP, Host, later, settled, situations
 
 A_LOOK = ["store.read", "router.read", "store.read", "engine.rows"]
@@ -154,6 +160,46 @@ def test_a_fault_of_ours_in_one_service_is_reported_and_hides_no_other(host: Hos
     assert [ZeroDivisionError] == [type(each) for each in report.faults]
     assert {"shop/web"} == set(host.routes())
     assert not report.is_well
+
+
+class Broken:
+    """A witness that raises whatever it hears."""
+
+    def planned(self, plan: Plan, *, is_whole: bool) -> None:
+        raise KeyError(len(plan.services), is_whole)
+
+    def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
+        raise KeyError(decided.clock, decision.effect, outcome, after.app)
+
+    def ended(self, report: Report) -> None:
+        raise ZeroDivisionError(report)
+
+
+class Counting:
+    """A witness that counts what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: Counter[str] = Counter()
+
+    def planned(self, plan: Plan, *, is_whole: bool) -> None:
+        self.heard["planned"] += bool(plan.services) and is_whole
+
+    def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
+        del decided, decision, outcome
+        self.heard[after.service] += 1
+
+    def ended(self, report: Report) -> None:
+        self.heard["ended"] += report.is_whole
+
+
+def test_a_witness_that_fails_ends_nothing_hides_nothing_from_another_and_is_in_the_report(host: Host) -> None:
+    host.service("web")
+    other = Counting()
+    report = Reconciler(host.ports, lambda: None, crew=InlineCrew(), witness=Witnesses(Broken(), other)).run_pass()
+    assert {"shop/web"} == set(host.routes())
+    assert [Publish] == [type(each.effect) for each in report.results["shop", "web"]][-1:]
+    assert {KeyError, ZeroDivisionError} == {type(each) for each in report.faults}
+    assert {"planned": 2, "web": len(report.results["shop", "web"]), "ended": 1} == other.heard
 
 
 def test_a_locked_app_is_skipped_and_not_waited_for() -> None:

@@ -9,17 +9,20 @@ from pathlib import Path
 import pytest
 
 from gordon_core.noted import Notice, NoticeKind, Told
+from gordon_core.notices import notice
 from gordon_core.planner import plan
 from gordon_shell.channel import DELIVERED
 from gordon_shell.crew import InlineCrew
+from gordon_shell.errors import StoreError
 from gordon_shell.host import Host
 from gordon_shell.host_settings import NoticeSettings
 from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.memory.engine import MemoryEngine
 from gordon_shell.memory.journal import MemoryJournal
+from gordon_shell.memory.locks import MemoryLock, MemoryLocks
 from gordon_shell.memory.ports import memory_ports
-from gordon_shell.notice_text import told_of_json
+from gordon_shell.notice_text import Memo, document, memo_in_json, memo_of_json
 from gordon_shell.notices import MOST_WAITING, TOLD, Aside, Notices
 from gordon_shell.report import Report
 from gordon_shell.teller import Teller, carriers, trial
@@ -80,7 +83,7 @@ def test_a_crash_loop_of_two_hours_is_told_step_by_step_and_its_end_once(site: S
     site.engine.behave(WEB, Behaviour())
     assert ["recovered web"] == site.passes(4 * 25, restarting=restarting)
     assert [] == site.passes(4 * 60, restarting=restarting)
-    assert () == told_of_json(site.journal.kept(TOLD)).services
+    assert () == memo_of_json(site.journal.kept(TOLD)).told.services
     assert [] == site.complaints
 
 
@@ -101,6 +104,82 @@ def test_only_the_kinds_that_are_wanted_are_handed_on() -> None:
     assert [] == told
 
 
+class TestKills:
+    """A process that dies between deciding, remembering and delivering tells nothing twice, and leaves nothing out."""
+
+    def test_what_was_kept_and_not_handed_on_is_handed_on_by_the_next_the_very_same(self, site: Site) -> None:
+        site.passes(2)
+        site.engine.kill(WEB)
+        seen: list[Memo] = []
+
+        def die(told: Notice) -> None:
+            seen.append(memo_of_json(site.journal.kept(TOLD)))
+            site.told.append(told)
+
+        Notices(die, site.journal).planned(site.host.plan(), is_whole=True)  # and here it is killed
+        (first,) = site.told
+        assert (first,) == seen[0].handing
+        assert ["crashed web"] == site.passes(4)
+        assert [first, first] == site.told
+        assert () == memo_of_json(site.journal.kept(TOLD)).handing
+
+    def test_of_a_loop_one_recovered_is_told_though_each_process_is_killed_before_the_end_of_its_pass(self, site: Site) -> None:
+        plain = Host(site.ports, crew=InlineCrew())
+
+        def passes(count: int) -> None:
+            for _ in range(count):
+                report = plain.recover()
+                Notices(site.told.append, site.journal).planned(report.plan, is_whole=True)
+                site.clock.advance(15)
+
+        passes(2)
+        site.engine.behave(WEB, Behaviour(exits_after_s=1.0))
+        site.engine.kill(WEB)
+        passes(60)
+        site.engine.behave(WEB, Behaviour())
+        passes(4 * 30)
+        kinds = [each.kind for each in dict.fromkeys(site.told)]
+        assert (1, 1) == (kinds.count(NoticeKind.LOOPING), kinds.count(NoticeKind.RECOVERED))
+
+    def test_what_waits_already_is_not_put_once_more(self) -> None:
+        journal, complaints = MemoryJournal(), list[str]()
+        (crash,) = notice(Told(), plan(host(good(dark, down))), is_whole=True)[1]
+        journal.keep(TOLD, memo_in_json(Memo(Told(), (crash,))))
+        journal.keep("notices.webhook", json.dumps([document(crash)]))
+        with receiver(200) as server, telling(NoticeSettings(webhook=server.url), journal, complaints) as teller:
+            teller.ended(Report(plan(host(good()))))
+            teller.planned(plan(host(good())), is_whole=True)
+        assert ([document(crash)], []) == ([body for _, _, body in server.got], complaints)
+
+
+class TestBesideAnother:
+    def test_only_one_process_tells_and_the_other_when_that_has_ended(self) -> None:
+        journal, complaints, locks, crash = MemoryJournal(), list[str](), MemoryLocks(), plan(host(good(dark, down)))
+        with receiver(200) as server:
+            settings = NoticeSettings(webhook=server.url)
+            with telling(settings, journal, complaints, locks) as run:
+                run.planned(plan(host(good())), is_whole=True)
+                with telling(settings, journal, complaints, locks) as once:
+                    once.planned(crash, is_whole=True)
+                    once.ended(Report(crash))
+                run.ended(Report(crash))
+                once.planned(crash, is_whole=True)
+            with telling(settings, journal, complaints, locks) as once:
+                once.planned(crash, is_whole=True)
+        assert (["crashed"], []) == ([json.loads(body)["kind"] for _, _, body in server.got], complaints)
+
+    def test_where_the_lock_cannot_be_had_at_all_it_is_told(self) -> None:
+        def fail() -> MemoryLock:
+            raise broken
+
+        broken, complaints = StoreError("the lock cannot be taken"), list[str]()
+        with receiver(200) as server:
+            teller = Teller(NoticeSettings(webhook=server.url), None, complaints.append, fail)
+            teller.planned(plan(host(good(dark, down))), is_whole=True)
+            teller.end(20.0)
+        assert 1 == len(server.got)
+
+
 class TestTrouble:
     def test_what_cannot_be_kept_is_complained_of_once_and_told_all_the_same(self, site: Site) -> None:
         site.passes(2)
@@ -110,20 +189,20 @@ class TestTrouble:
         site.journal.fail("")
         site.passes(1)
         assert ["the disk is full; free some space; what was told of services may be told again"] == site.complaints
-        assert ["web"] == [each.service for each in told_of_json(site.journal.kept(TOLD)).services]
+        assert ["web"] == [each.service for each in memo_of_json(site.journal.kept(TOLD)).told.services]
 
     def test_what_cannot_be_read_at_the_begin_is_complained_of(self, site: Site) -> None:
         site.journal.fail("the disk is gone")
         site.passes(1)
         assert ["the disk is gone; what was told of services may be told again"] == site.complaints
 
-    @pytest.mark.parametrize("kept", ["{", '{"boot_id": 7}', '{"boot_id": "x", "luck": 1}', "[]"])
+    @pytest.mark.parametrize("kept", ["{", '{"told": {"boot_id": 7}}', '{"handing": [1]}', '{"luck": 1}', "[]"])
     def test_what_was_kept_and_is_damaged_is_begun_anew_with_one_complaint(self, site: Site, kept: str) -> None:
         site.journal.keep(TOLD, kept)
         assert [] == site.passes(3)
         (complaint,) = site.complaints
         assert complaint.startswith("what was told of services is damaged, and may be told again ($")
-        assert Told("boot-1") == told_of_json(site.journal.kept(TOLD))
+        assert Memo(Told("boot-1")) == memo_of_json(site.journal.kept(TOLD))
 
     def test_a_tool_that_fails_over_a_notice_ends_no_pass(self, site: Site) -> None:
         def fail(_notice: Notice) -> None:
@@ -170,8 +249,11 @@ class TestAside:
 
 
 @contextmanager
-def telling(settings: NoticeSettings, journal: MemoryJournal, complaints: list[str]) -> Iterator[Teller]:
-    teller = Teller(settings, journal, complaints.append)
+def telling(
+    settings: NoticeSettings, journal: MemoryJournal, complaints: list[str], locks: MemoryLocks | None = None
+) -> Iterator[Teller]:
+    locks = locks if locks is not None else MemoryLocks()
+    teller = Teller(settings, journal, complaints.append, locks.try_tell)
     try:
         yield teller
     finally:

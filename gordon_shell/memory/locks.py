@@ -35,7 +35,7 @@ class MemoryLock:
 
 
 class MemoryLocks:
-    """One lock per app, and one for `run`. Whoever shares this object excludes one another."""
+    """One lock per app, one for `run` and one for notices. Whoever shares this object excludes one another."""
 
     def __init__(self) -> None:
         """Begin with nothing held."""
@@ -58,6 +58,10 @@ class MemoryLocks:
     def try_run(self) -> MemoryLock | str:
         """Take the lock of the one `run`, or say who holds it."""
         return self._try("run")
+
+    def try_tell(self) -> MemoryLock | str:
+        """Take the lock of the one that sends notices, or say who holds it."""
+        return self._try("tell")
 
     def _try(self, name: str) -> MemoryLock | str:
         with self._changed:

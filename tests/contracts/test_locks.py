@@ -32,11 +32,14 @@ def test_an_app_is_locked_once_and_its_holder_is_named(locks: Locks) -> None:
     taken(locks.try_app("shop")).release()
 
 
-def test_apps_and_run_do_not_exclude_one_another(locks: Locks) -> None:
-    with taken(locks.try_app("shop")), taken(locks.try_app("run")), taken(locks.try_run()):
-        assert US == locks.try_run()
-        assert US == locks.try_app("run")
+def test_apps_run_and_notices_do_not_exclude_one_another(locks: Locks) -> None:
+    apps = [taken(locks.try_app(each)) for each in ("shop", "run", "tell")]
+    with taken(locks.try_run()), taken(locks.try_tell()):
+        assert (US, US, US) == (locks.try_run(), locks.try_tell(), locks.try_app("run"))
     taken(locks.try_run()).release()
+    taken(locks.try_tell()).release()
+    for each in apps:
+        each.release()
 
 
 @pytest.mark.parametrize("app", ["a/b", "..", ".", "a b", "\u00fcn\u00ef", "a%2Fb", "a\x00b", "x" * 1000, "A", "app-a.lock"])

@@ -54,6 +54,9 @@ class Knocks:
     def try_run(self) -> Lock | str:
         return self.locks.try_run()
 
+    def try_tell(self) -> Lock | str:
+        return self.locks.try_tell()
+
 
 @define
 class Holder:
