@@ -153,8 +153,7 @@ class Subject:
     or the command that this process still waits for. `orphans` are containers that are remembered although nothing names them.
     `candidates` are what interrupted deploys left of it. `hold` is who wants it left as it is, until when. `policy_constants` say
     what set each constant of `declared.policy` that is not left to its default, `policy_faults` which labels say nothing that
-    can be understood; `policy_origin` names scopes of the host policy, in documents that know nothing of these. `clash` is filled
-    in by the planner.
+    can be understood. `clash` is filled in by the planner.
     """
 
     app: str = field(validator=min_len(1))
@@ -173,7 +172,6 @@ class Subject:
     superseded: tuple[Superseded, ...] = field(default=())
     orphans: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = field(default=())
-    policy_origin: tuple[str, ...] = ()
     hold: Hold | None = None
     policy_constants: tuple[Constant, ...] = ()
     policy_faults: tuple[str, ...] = ()

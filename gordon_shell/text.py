@@ -84,9 +84,6 @@ def _service(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:
     if not is_brief:
         yield from _steps(decision, clock, road)
     yield from (labelled("note", each) for each in (*exposures(subject), *policy_notes(decision)))
-    if subject.policy_origin:
-        places = " and ".join(f"[{each}]" for each in subject.policy_origin)
-        yield labelled("note", f"its recovery constants are set by {places} of the host policy")
 
 
 def _superseded(decision: Decision, clock: Clock, road: Road) -> Iterator[Line]:

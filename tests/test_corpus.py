@@ -31,8 +31,8 @@ from gordon_core.observation import (
     Status,
 )
 from gordon_core.planner import Decision, decide, plan
-from gordon_core.policy import Policy
-from gordon_core.sentences import duration, sentence
+from gordon_core.policy import Constant, Policy
+from gordon_core.sentences import duration, policy_notes, sentence
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Intent, Subject
 from gordon_shell.seen_text import seen_in_words
@@ -128,10 +128,10 @@ def test_4_a_crash_loop_of_four_hours_costs_twenty_starts_and_no_other_container
 def test_5_one_service_may_wait_less_and_it_is_said_why() -> None:
     """kubernetes/kubernetes issue 57291."""
     patience = declaring(policy=Policy(ladder_s=(5.0, 10.0)))
-    origin = ("apps.shop.services.web",)
-    subject = good(dark, down, patience, having(policy_origin=origin), remembering(failures=9, charged_at_s=NOW_S))
+    said = Constant("ladder_s", "5, 10", "[apps.shop.services.web.recovery] of the host policy")
+    subject = good(dark, down, patience, having(policy_constants=(said,)), remembering(failures=9, charged_at_s=NOW_S))
     decision = decided(subject)
-    assert (NOW_S + 10, origin) == (decision.until_s, decision.subject.policy_origin)
+    assert (NOW_S + 10, (str(said),)) == (decision.until_s, policy_notes(decision))
 
 
 def test_6_unhealthy_after_a_restart_is_charged_and_restarted_again() -> None:
