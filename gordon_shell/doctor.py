@@ -3,6 +3,7 @@
 What cannot be reached is a finding like another, and hides none of the others.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +17,15 @@ from gordon_core.tuning import of_labels
 from gordon_shell import state_checkup
 from gordon_shell.errors import EngineError, GordonError, RouterError, StoreError
 from gordon_shell.findings import Finding, document, error, failure, fine, hint, lines, warning
+from gordon_shell.host_policy import policy_path
+from gordon_shell.host_settings import NoticeSettings
 from gordon_shell.ports import Details, Engine, Ports, Router, Stored, TimeSource
 from gordon_shell.session import Session
 
 OLDEST_API = (1, 40)
 MOST_SKEW_S = 2.0
 _ANYBODY = 0o006
+_OTHERS = 0o077
 _HIDDEN_BOOT = "booted-"
 
 
@@ -73,13 +77,37 @@ def _of_ports(session: Session, ports: Ports) -> Iterator[Finding]:
 
 
 def _of_policy(session: Session) -> Iterator[Finding]:
+    said = ""
     try:
         policy = session.world.policies(session.options)()
     except GordonError as wrong:
+        said = str(wrong)
         yield failure("host policy", wrong)
-        return
-    none = "there is none; containers may have what they were created with"
-    yield fine("host policy", none if policy is None else "it is read")
+    else:
+        none = "there is none; containers may have what they were created with"
+        yield fine("host policy", none if policy is None else "it is read")
+    try:
+        settings = session.world.settings(session.options)
+    except GordonError as wrong:
+        if str(wrong) != said:
+            yield error("host policy", str(wrong).replace("\n", "; "), "put that right; `run` and `once` end over it at once")
+    else:
+        yield from _of_notices(session, settings.notices)
+
+
+def _of_notices(session: Session, settings: NoticeSettings) -> Iterator[Finding]:
+    program = settings.command[0] if settings.command else ""
+    if program and not (Path(program).is_file() and os.access(program, os.X_OK)):
+        yield error("notices", f"their command {program} cannot be run", "name a program that this user may run")
+    try:
+        file = policy_path(session.options.policy_file())
+        mode = file.stat().st_mode if file is not None else 0
+    except (GordonError, OSError):
+        return  # told already, by what could not be read
+    if settings.webhook and mode & _OTHERS:
+        yield warning(
+            "notices", f"{file} is open to other users, and the address of a webhook in it is a secret", f"chmod 600 {file}"
+        )
 
 
 def _of_clock(clock: TimeSource) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from gordon_core.snapshot import Declared
 from gordon_shell import doctor, state_checkup
 from gordon_shell.errors import DocumentError, EngineError, RouterError, StoreError, UsageError
 from gordon_shell.findings import Finding, Severity, failure, lines
+from gordon_shell.host_settings import HostSettings, NoticeSettings
 from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.container import Behaviour
 from gordon_shell.ports import About, Ports
@@ -183,13 +184,20 @@ class Doctor:
     changes: dict[str, object] = field(factory=dict)
     policies: Callable[[], None] = field(default=lambda: None)
     haproxy: Path | None = None
+    settings: Callable[[], HostSettings] = HostSettings
+    policy: Path | None = None
 
     def ports(self, options: LiveOptions, /, *, create: bool = False, read_only: bool = False) -> Ports:
         return evolve(self.shell.ports(options, create=create, read_only=read_only), **self.changes)
 
     def bad(self) -> list[tuple[Severity, str, str]]:
-        world = World(ports=self.ports, policies=lambda _options: self.policies, is_watched=False)
-        options = LiveOptions(state=self.shell.path, haproxy=self.haproxy, environment={})
+        world = World(
+            ports=self.ports,
+            policies=lambda _options: self.policies,
+            is_watched=False,
+            settings=lambda _options: self.settings(),
+        )
+        options = LiveOptions(state=self.shell.path, haproxy=self.haproxy, policy=self.policy, environment={})
         found = doctor.examine(Session(options, world))
         return [(each.severity, each.place, each.sentence) for each in found if each.severity is not Severity.FINE]
 
@@ -230,7 +238,42 @@ def test_a_policy_that_cannot_be_read_is_an_error(shell: Shell) -> None:
         message = "policy.toml: not TOML"
         raise DocumentError(message)
 
-    assert [(Severity.ERROR, "host policy", "policy.toml: not TOML")] == Doctor(shell, policies=damaged).bad()
+    expected = [(Severity.ERROR, "host policy", "policy.toml: not TOML")]
+    assert expected == Doctor(shell, policies=damaged).bad()
+
+    def unread() -> HostSettings:
+        damaged()
+        return HostSettings()
+
+    assert expected == Doctor(shell, policies=damaged, settings=unread).bad()
+    assert expected == Doctor(shell, settings=unread).bad()
+
+
+@pytest.mark.usefixtures("web")
+def test_a_command_of_notices_that_cannot_be_run_is_an_error(shell: Shell, tmp_path: Path) -> None:
+    command = tmp_path / "page"
+
+    def found() -> list[tuple[Severity, str, str]]:
+        return Doctor(shell, settings=lambda: HostSettings(notices=NoticeSettings((str(command), "--urgent")))).bad()
+
+    expected = [(Severity.ERROR, "notices", f"their command {command} cannot be run")]
+    assert expected == found()
+    command.touch(mode=0o644)
+    assert expected == found()
+    command.chmod(0o755)
+    assert [] == found()
+
+
+@pytest.mark.usefixtures("web")
+def test_a_file_that_holds_a_webhook_and_that_others_may_read_is_a_warning(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.touch(mode=0o600)
+    settings = HostSettings(notices=NoticeSettings(webhook="https://hooks.example/secret"))
+    assert [] == Doctor(shell, settings=lambda: settings, policy=file).bad()
+    file.chmod(0o640)
+    told = f"{file} is open to other users, and the address of a webhook in it is a secret"
+    assert [(Severity.WARNING, "notices", told)] == Doctor(shell, settings=lambda: settings, policy=file).bad()
+    assert [] == Doctor(shell, policy=file).bad()
 
 
 @pytest.mark.usefixtures("web")
