@@ -231,7 +231,8 @@ class SqliteJournal:
             if before[0] is None:
                 raise JournalError(no_journal(self._path))
             try:
-                with looked_into(self._path, before) as connection:
+                # In one transaction: what somebody lets go of meanwhile is still there for whoever began before that.
+                with looked_into(self._path, before) as connection, transaction(connection, "BEGIN"):
                     found = work(connection)
                 if is_guarded(before) or stamp(self._path) == before:
                     return found
@@ -239,6 +240,9 @@ class SqliteJournal:
                 recovers = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_RECOVERY
                 if stamp(self._path) == before and not recovers:
                     raise JournalError(told(self._path, "read", error)) from error
+            except JournalError:
+                if is_guarded(before) or stamp(self._path) == before:
+                    raise
             time.sleep(_PAUSE_S)
         message = f"the journal at {self._path} was changing during each of {_LOOKS} looks at it; try again"
         raise JournalError(message)

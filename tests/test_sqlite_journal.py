@@ -164,6 +164,29 @@ class TestReadingOnly:
         assert 122 == len(read(path))
 
 
+    def test_beside_a_writer_that_lets_go_of_the_oldest_nothing_looks_damaged(self, path: Path) -> None:
+        over = threading.Event()
+
+        def fill() -> None:
+            with closing(SqliteJournal(path, JournalSettings(megabytes=1))) as journal:
+                number = 0
+                while not over.is_set():
+                    locked = os.urandom(2000).hex()
+                    journal.write([look(made(SHOP, having(locked=locked)), clock=at(number)) for _ in range(60)])
+                    number += 1
+
+        writes = threading.Thread(target=fill)
+        writes.start()
+        try:
+            until_s, found = time.monotonic() + 1.5, 0
+            while time.monotonic() < until_s or not found:
+                found += len(read(path)) if path.exists() else 0
+        finally:
+            over.set()
+            writes.join(60)
+        assert found > 0
+
+
 class TestDamage:
     def test_a_damaged_journal_is_said_and_left_alone(self, path: Path) -> None:
         with closing(SqliteJournal(path)) as journal:
