@@ -73,7 +73,7 @@ class Observer:
         self._glances.keep_only({name for each in stored for name in named(each)})
         for gone in self._made.keys() - known:
             del self._made[gone]
-        return Snapshot(clock, subjects)
+        return Snapshot(self._clock.now(), subjects)
 
     def look_again(self, subject: Subject, may_remember: Callable[[], bool] = lambda: True) -> Subject:
         """Look at one service with evidence: inspect its containers, read ACTIVE and the router anew.
@@ -128,11 +128,12 @@ class Observer:
             return (self._policy_fault,)
         return missing(self._policy, app, service, resolve(mounts), devices)
 
-    def with_routes(self, snapshot: Snapshot, subjects: Iterable[Subject]) -> Snapshot:
+    def with_routes(self, subjects: Iterable[Subject]) -> Snapshot:
         """Read the router once more, and put what it says into these subjects."""
         routes = self._routes()
         fresh = (evolve(each, route=_route(routes, (each.app, each.service))) for each in subjects)
-        return Snapshot(self._clock.now(), tuple(self._remembered(each, snapshot.clock) for each in fresh))
+        clock = self._clock.now()
+        return Snapshot(clock, tuple(self._remembered(each, clock) for each in fresh))
 
     def _read_policy(self) -> None:
         """Read the host policy anew; one that cannot be read grants nothing to whoever needs a grant, and changes no constant."""
@@ -159,7 +160,8 @@ class Observer:
     ) -> Subject:
         looks = {each: self._glances.inspect(each, None, clock) for each in named(stored)}
         fresh = self._parts(stored, looks, routes, clock, around).subject()
-        return self._remembered(fresh, clock) if may_remember() else fresh
+        # Dated when it is over: of a look that takes long, nothing counts as stable before it was seen.
+        return self._remembered(fresh, self._clock.now()) if may_remember() else fresh
 
     def _subject(
         self, stored: Stored, listing: Listing, routes: Routes | RouteUnread, clock: Clock, around: Surroundings
@@ -168,8 +170,10 @@ class Observer:
         looks = {each: self._glances.look(each, listing, clock) for each in named(stored)}
         parts = self._parts(stored, looks, routes, clock, around)
         kept = self._made.get(key)
-        subject = kept[1] if kept is not None and kept[0].same_as(parts) else parts.subject()
-        seen = self._remembered(subject, clock)
+        if kept is not None and kept[0].same_as(parts):
+            seen = self._remembered(kept[1], clock)
+        else:
+            seen = self._remembered(parts.subject(), self._clock.now())
         self._made[key] = (parts, seen)
         return seen
 

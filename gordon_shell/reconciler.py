@@ -323,7 +323,7 @@ class Reconciler:
         self._withdrawing.go(jobs.values(), None)
         for key, job in jobs.items():
             self._part(key, job, this)
-        return self._observer.with_routes(Snapshot(now.clock, subjects.values()), list(subjects.values()))
+        return self._observer.with_routes(list(subjects.values()))
 
     # --- jobs that have ended, also those of earlier passes -------------------------------------------------------------
 

@@ -361,6 +361,23 @@ def test_a_second_look_keeps_what_the_pass_knows() -> None:
     assert ("by pid 1", "stop it", (result,)) == (again.locked, again.in_flight, again.results)
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_look_that_takes_long_counts_as_stable_from_its_end(*, is_whole: bool) -> None:
+    """Until then nobody had seen that it was; a window that began with the call would be over too soon (seed 62488, B4)."""
+    lookout = Lookout()
+    host = lookout.host
+    host.store.save_memory("shop", "web", "web-1", evolve(host.memory("web"), failures=1, charged="before"))
+    observer = Observer(host.ports, lookout.policies, Recollection(host.ports.store), remember=True)
+    host.calls.before("engine.inspect web-1", lambda: host.clock.advance(20.0))
+    begun_s = host.clock.now().boot_s
+    if is_whole:
+        (seen,) = observer.look().subjects
+    else:
+        seen = observer.look_at("shop", "web")
+    assert seen.memory.window is not None
+    assert begun_s + 20.0 <= seen.memory.window.since_s
+
+
 def test_a_second_look_that_took_too_long_is_not_remembered() -> None:
     lookout = Lookout()
     lookout.host.store.set_unproven("shop", "web", unproven=True)
@@ -396,7 +413,7 @@ def test_routes_are_read_once_for_many_subjects() -> None:
     snapshot = lookout.look()
     lookout.host.router.forget()
     lookout.host.calls.clear()
-    after = lookout.observer.with_routes(snapshot, snapshot.subjects)
+    after = lookout.observer.with_routes(snapshot.subjects)
     assert ["router.read"] == lookout.host.calls.made
     assert [RouteSeen()] == [each.route for each in after.subjects]
 

@@ -163,7 +163,6 @@ class TestReadingOnly:
         assert (0, True) == (writer.returncode, looks > 0)
         assert 122 == len(read(path))
 
-
     def test_beside_a_writer_that_lets_go_of_the_oldest_nothing_looks_damaged(self, path: Path) -> None:
         over = threading.Event()
 
