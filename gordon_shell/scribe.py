@@ -21,6 +21,8 @@ from gordon_shell.journal_rows import text_of
 LOOKED: Final = "looked"
 """The key under which the journal keeps what the last look of a process that ended well was: the next goes on from there."""
 MOST_UNWRITTEN: Final = 1000
+MOST_TAKEN: Final = 1000
+"""Of how many containers it is kept in mind whose dossier was taken; beyond that, the journal is asked."""
 
 
 class Scribe:
@@ -101,6 +103,8 @@ class Scribe:
         if self._taken.get(end.container_id) != end.started_at:
             if not self._has_dossier(end):
                 self._dossiers.append(taken(self._output, end, clock))
+            if len(self._taken) >= MOST_TAKEN:
+                self._taken.clear()
             self._taken[end.container_id] = end.started_at
 
     def _has_dossier(self, end: End) -> bool:

@@ -13,6 +13,7 @@ from gordon_core.observation import Bind
 from gordon_core.planner import plan
 from gordon_core.sentences import record
 from gordon_shell import recorder as room
+from gordon_shell import scribe
 from gordon_shell.crew import InlineCrew
 from gordon_shell.errors import UnprunedError
 from gordon_shell.heard import Looking
@@ -127,8 +128,8 @@ class TestLooks:
     def test_after_one_that_was_killed_all_is_written_down(self, site: Site) -> None:
         """What it wrote last is not known for sure."""
         site.settled()
-        scribe = Scribe(site.journal, site.engine, site.complaints.append)
-        scribe.write([Looking(plan(host(good(down))), is_whole=True, clock=CLOCK)])
+        writer = Scribe(site.journal, site.engine, site.complaints.append)
+        writer.write([Looking(plan(host(good(down))), is_whole=True, clock=CLOCK)])
         assert "" == site.journal.kept(LOOKED)
         (whole,) = site.pass_()
         assert whole.is_whole
@@ -202,6 +203,20 @@ class TestDossiers:
                 site.clock.advance(1000)
         assert 3 == len({each.started_at for each in site.journal.dossiers()}) == len(site.journal.dossiers())
 
+    def test_nor_is_it_taken_again_where_only_the_journal_knows_of_it(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Of how many containers that is kept in mind is bounded: a program that runs for years sees many."""
+        monkeypatch.setattr(scribe, "MOST_TAKEN", 1)
+        site.settled()
+        for each in (WEB, API):
+            site.engine.kill(each)
+            site.engine.refuse("start", each, "no")
+        for _ in range(3):
+            site.host.recover()
+            site.engine.say(WEB, "later")
+            site.clock.advance(1000)
+        assert {WEB: (), API: ()} == {each.container_id: each.lines for each in site.journal.dossiers()}
+        assert 2 == len(site.journal.dossiers())
+
     def test_it_is_not_taken_again_by_the_next_process(self, site: Site) -> None:
         site.settled()
         site.engine.kill(WEB)
@@ -272,16 +287,16 @@ class TestTrouble:
     def test_what_could_not_be_written_is_written_later(self, site: Site) -> None:
         site.settled()
         site.journal.fail("full")
-        scribe = Scribe(site.journal, site.engine, site.complaints.append)
+        writer = Scribe(site.journal, site.engine, site.complaints.append)
         site.engine.kill(WEB)
-        scribe.write([Looking(site.host.plan(), is_whole=True, clock=site.clock.now())])
+        writer.write([Looking(site.host.plan(), is_whole=True, clock=site.clock.now())])
         site.journal.fail("")
         before = site.journal.extent()
-        scribe.write([])
+        writer.write([])
         after = site.journal.extent()
         assert (1, 1) == (after.records - before.records, after.dossiers - before.dossiers)
         site.journal.fail("full")
-        scribe.write([Looking(plan(host(good())), is_whole=True, clock=CLOCK)])
+        writer.write([Looking(plan(host(good())), is_whole=True, clock=CLOCK)])
         assert ["full; recovery goes on without it"] * 2 == site.complaints
 
     def test_what_was_written_and_could_not_be_pruned_is_told_and_not_written_again(self, site: Site) -> None:
@@ -293,26 +308,26 @@ class TestTrouble:
                 raise unpruned
 
         journal = Stuck()
-        scribe = Scribe(journal, site.engine, site.complaints.append)
+        writer = Scribe(journal, site.engine, site.complaints.append)
         for subject in (good(down), good()):
-            scribe.write([Looking(plan(host(subject)), is_whole=True, clock=CLOCK)])
+            writer.write([Looking(plan(host(subject)), is_whole=True, clock=CLOCK)])
         assert (2, 1) == (journal.extent().records, journal.extent().dossiers)
         assert ["it cannot be pruned; recovery goes on without it"] == site.complaints
 
     def test_what_waits_for_a_journal_is_bounded(self, site: Site) -> None:
         site.journal.fail("full")
-        scribe = Scribe(site.journal, site.engine, site.complaints.append)
+        writer = Scribe(site.journal, site.engine, site.complaints.append)
         for number in range(MOST_UNWRITTEN + 10):
             subject = good(down) if number % 2 else good()
-            scribe.write([Looking(plan(host(subject)), is_whole=True, clock=CLOCK)])
+            writer.write([Looking(plan(host(subject)), is_whole=True, clock=CLOCK)])
         site.journal.fail("")
-        scribe.end()
+        writer.end()
         assert MOST_UNWRITTEN == site.journal.extent().records
 
     def test_what_no_document_can_say_is_told_and_the_rest_is_written(self, site: Site) -> None:
-        scribe = Scribe(site.journal, site.engine, site.complaints.append)
+        writer = Scribe(site.journal, site.engine, site.complaints.append)
         strange, well = good(having(locked="\ud800")), good(having(app="blog"))
-        scribe.write([Looking(plan(host(each)), is_whole=False, clock=CLOCK) for each in (strange, well)])
+        writer.write([Looking(plan(host(each)), is_whole=False, clock=CLOCK) for each in (strange, well)])
         assert ["blog"] == [each.snapshot.subjects[0].app for each in site.journal.records()]
         assert site.complaints[0].startswith("what was decided of shop/web cannot be put in the journal: ")
 
