@@ -33,7 +33,7 @@ from gordon_shell.reconciler import Reconciler
 from gordon_shell.recorder import Recorder
 from gordon_shell.scribe import Scribe
 from tests.chaos.growth import SHORTEST_S, Sample, growth
-from tests.chaos.verdict import Verdict, unexplained
+from tests.chaos.verdict import Deploying, Verdict, unexplained
 from tests.hosts import HTTP, Host, no_policy
 
 Spoil = Callable[[Record], Record]
@@ -73,11 +73,14 @@ def test_an_honest_journal_keeps_every_invariant_and_each_is_judged(records: lis
 
 
 def test_history_that_no_charge_on_record_explains_is_found(records: list[Record]) -> None:
-    """But for the spans of which records may be lost."""
+    """But for the spans of which records may be lost, and those in which that very service was deployed."""
     charges = [each for each in records if not _is(each, RecordFailure)]
     wrong = Verdict().over(charges).wrong
     assert {"B4"} == {each.partition(",")[0] for each in wrong}
     assert [] == Verdict(blind=((0.0, 1e9),)).over(charges).wrong
+    names = {each.step.service for each in records if each.step is not None}
+    assert [] == Verdict(deploys=tuple(Deploying(each, 0.0, 1e9) for each in names)).over(charges).wrong
+    assert wrong == Verdict(deploys=(Deploying("another", 0.0, 1e9),)).over(charges).wrong
 
 
 def _is(record: Record, *kinds: type[Effect]) -> bool:

@@ -110,7 +110,7 @@ def judge(host: Host, findings: Findings, quiet_from: int) -> None:
         dossiers = journal.dossiers()
     blind = tuple(lost(records, each) for each in host.kills)
     longest_s = max((end_s - begin_s for begin_s, end_s in blind), default=0.0)
-    verdict = Verdict(blind).over(records)
+    verdict = Verdict(blind, tuple(host.deploys)).over(records)
     steps = [each for each in records if each.kind is RecordKind.STEP]
     say(f"     {len(records):,} records ({len(steps):,} steps), {len(dossiers):,} dossiers")
     say(f"     killed {len(blind)} times, and what it did in at most {longest_s:.0f} s before that is not on record")
@@ -119,7 +119,7 @@ def judge(host: Host, findings: Findings, quiet_from: int) -> None:
         say(f"     {each}")
     findings.demand(not verdict.wrong, f"every step on record keeps the invariants ({len(verdict.wrong)} do not)")
     begun = sorted(host.begun(), key=lambda each: each[1])
-    excused = (*((begin_s, end_s + _LATE_S) for begin_s, end_s in blind), *host.deploys)
+    excused = (*((begin_s, end_s + _LATE_S) for begin_s, end_s in blind), *((each.begin_s, each.end_s) for each in host.deploys))
     strange = unexplained(begun, records, excused, _LATE_S)
     for each in strange[:20]:
         say(f"     {each}")

@@ -14,6 +14,7 @@ from docker.errors import APIError, DockerException
 from requests.exceptions import RequestException
 
 from tests.chaos.host import APP, IMAGE, Host, boot_s
+from tests.chaos.verdict import Deploying
 
 _RESTLESS_S = 20.0
 """For so long after the engine came back nobody creates anything by hand: the routes of what ended with it still stand then, and
@@ -124,7 +125,7 @@ class Chaos:
         begun_s = boot_s()
         with contextlib.suppress(APIError, DockerException, RequestException):
             act(name)
-        self.host.deploys.append((begun_s, boot_s() + _RESTLESS_S))
+        self.host.deploys.append(Deploying(name, begun_s, boot_s() + _RESTLESS_S))
 
     def _replace(self, name: str) -> None:
         self.host.containers.client.remove_container(self.host.container(name), force=True, v=True)

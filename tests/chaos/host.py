@@ -17,6 +17,7 @@ from gordon_shell.ports import Stored
 from gordon_shell.sqlite_store import SqliteStore
 from gordon_shell.wiring import LiveOptions
 from tests.chaos.growth import Watch
+from tests.chaos.verdict import Deploying
 from tests.engine_fixtures import IMAGE, Containers, PrivateEngine
 from tests.haproxy import RunningHaproxy
 from tests.on_engine.scene import frontends
@@ -87,7 +88,7 @@ class Host:
     watch: Watch
     process: "subprocess.Popen[bytes] | None" = None
     kills: list[float] = field(factory=list)
-    deploys: list[tuple[float, float]] = field(factory=list)
+    deploys: list[Deploying] = field(factory=list)
 
     @property
     def options(self) -> LiveOptions:

@@ -1,13 +1,14 @@
 """The verdict over an hour of chaos, from the journal alone: every step is held against the invariants of P, B and F.
 
 It never asks the planner: what a step may be decided upon is read from the recorded snapshot by rules of its own. `blind` are the
-spans, in seconds since boot, of which the last records may be lost, since the program was killed in them.
+spans, in seconds since boot, of which the last records may be lost, since the program was killed in them; `deploys` are those in
+which a deploy worked on a service: the charges and starts by which it keeps the old container up are not in the journal.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from gordon_core.document import read_plan
 from gordon_core.effects import (
@@ -37,6 +38,15 @@ Span = tuple[float, float]
 _CLEAN = {HealthStatus.NONE, HealthStatus.HEALTHY}
 
 
+@frozen
+class Deploying:
+    """A span, in seconds since boot, in which a service was deployed or replaced."""
+
+    service: str
+    begin_s: float
+    end_s: float
+
+
 @define(eq=False)
 class Account:
     """What the journal says of the budget of one container: charges since its history was dropped, and when the last came."""
@@ -52,6 +62,7 @@ class Verdict:
     """How often each invariant was judged, and every sentence about one that does not hold."""
 
     blind: tuple[Span, ...] = ()
+    deploys: tuple[Deploying, ...] = ()
     judged: Counter[str] = field(factory=Counter)
     wrong: list[str] = field(factory=list)
     accounts: dict[str, Account] = field(factory=dict)
@@ -164,7 +175,8 @@ class Verdict:
     def _account(self, record: Record, subject: Subject) -> Account:
         container_id = subject.declared.container_id if subject.declared is not None else ""
         account, now_s = self.accounts.setdefault(container_id, Account()), record.clock.boot_s
-        lost = any(begin_s <= now_s and account.seen_s <= end_s for begin_s, end_s in self.blind)
+        own = ((each.begin_s, each.end_s) for each in self.deploys if each.service == subject.service)
+        lost = any(begin_s <= now_s and account.seen_s <= end_s for begin_s, end_s in (*self.blind, *own))
         if subject.memory.failures != account.failures:
             self._demand("B4", lost, record, f"{subject.memory.failures} failures, and {account.failures} on record")
             account.failures = subject.memory.failures
