@@ -12,8 +12,8 @@ from attrs import evolve
 from gordon_core import evidence, facts
 from gordon_core.ends import seen_ended
 from gordon_core.noted import Look, Noted, Notice, NoticeKind, Told
-from gordon_core.observation import Clock, Container, SeenAs
-from gordon_core.planner import Decision, Plan
+from gordon_core.observation import Container, SeenAs
+from gordon_core.planner import Plan
 from gordon_core.sentences import container_id, duration, plural, sentence
 from gordon_core.services import Scope, scope
 from gordon_core.situations import Situation
@@ -41,17 +41,16 @@ def notice(told: Told, plan: Plan, *, is_whole: bool) -> tuple[Told, tuple[Notic
         key = subject.app, subject.service
         if decision.situation is Situation.SETTLED and key not in before:
             continue
-        noted, new = _looked(before.get(key) or Noted(*key, after_boot=follows_a_boot), Look(decision, plan.clock))
+        look = Look(decision, plan.clock)
+        noted, new = _looked(before.get(key) or Noted(*key, after_boot=follows_a_boot), look)
         notices += new
-        if _is_worth_keeping(noted, decision, plan.clock):
+        if _is_worth_keeping(noted, look):
             after[key] = noted
         else:
             after.pop(key, None)
     if is_whole:
         notices += _forgotten(after, plan)
-    kept = tuple(after[key] for key in sorted(after))
-    is_as_before = (plan.clock.boot_id, kept) == (told.boot_id, told.services)
-    return told if is_as_before else Told(plan.clock.boot_id, kept), tuple(notices)
+    return Told(plan.clock.boot_id, tuple(after[key] for key in sorted(after))), tuple(notices)
 
 
 def _over_a_boot(noted: Noted) -> Noted:
@@ -68,11 +67,11 @@ def _forgotten(after: dict[tuple[str, str], Noted], plan: Plan) -> list[Notice]:
     return [Notice(NoticeKind.RECOVERED, each.app, each.service, "", plan.clock, words) for each in gone if each.looping]
 
 
-def _is_worth_keeping(noted: Noted, decision: Decision, clock: Clock) -> bool:
-    """Tell whether anything can come of it. While it is not as desired, all of it can."""
-    if decision.situation is not Situation.SETTLED:
+def _is_worth_keeping(noted: Noted, look: Look) -> bool:
+    """Tell whether anything can come of it. While it is not as desired, all of it can, and then the limits that still run."""
+    if look.decision.situation is not Situation.SETTLED:
         return noted != Noted(noted.app, noted.service)
-    return noted.crashed_at_s is not None and 0 <= clock.boot_s - noted.crashed_at_s < CRASHED_EVERY_S
+    return look.is_within(CRASHED_EVERY_S, noted.crashed_at_s) or look.is_within(TOP_STEP_EVERY_S, noted.top_at_s)
 
 
 def _looked(noted: Noted, look: Look) -> tuple[Noted, list[Notice]]:
@@ -187,8 +186,8 @@ def _is_wanted_no_more(noted: Noted, look: Look) -> tuple[Noted, Notice | None]:
 
 
 def _over(noted: Noted, look: Look, words: str) -> tuple[Noted, Notice]:
-    ended = evolve(noted, looping=False, top_failures=0)
-    return ended, look.notice(NoticeKind.RECOVERED, f"{words}: {sentence(look.decision, look.clock)}", "")
+    words = f"{words}: {sentence(look.decision, look.clock)}"
+    return evolve(noted, looping=False), look.notice(NoticeKind.RECOVERED, words, "")
 
 
 # --- what stands still -----------------------------------------------------------------------------------------------------

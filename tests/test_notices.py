@@ -43,6 +43,7 @@ from tests.core_examples import (
     gone,
     good,
     having,
+    never_verified,
     on_hold,
     probed,
     remembering,
@@ -50,6 +51,7 @@ from tests.core_examples import (
     seen,
     sick,
     stopped,
+    unpublished,
     unreadable,
     until_done,
     withdrawn_when_sick,
@@ -119,6 +121,15 @@ def test_of_a_calm_service_nothing_is_told_and_nothing_kept(story: Story) -> Non
     assert Told(BOOT) == story.told
 
 
+def test_a_calm_service_does_not_hide_those_after_it(story: Story) -> None:
+    assert [C] == story.kinds(good(having(app="blog")), good(dark, exited()))
+
+
+def test_each_service_is_told_of(story: Story) -> None:
+    crashed, looping = story.look(good(having(app="blog"), dark, exited()), good(dark, exited(), failed(3)))
+    assert ((C, "blog"), (L, "shop")) == ((crashed.kind, crashed.app), (looping.kind, looping.app))
+
+
 class TestCrashes:
     def test_the_first_crash_is_told_with_its_exit_code_and_its_remedy(self, story: Story) -> None:
         (told,) = story.look(good(dark, exited(3)))
@@ -148,6 +159,17 @@ class TestCrashes:
         (told,) = Story().look(good(dark, restarted, probed(NOT_READY, LATER, wait_s=0.0), failed(1)))
         assert told.sentence.startswith("failed: not ready: ")
 
+    def test_an_end_of_which_the_engine_says_no_more_is_told_by_what_follows(self, story: Story) -> None:
+        (told,) = story.look(good(dark, down))
+        assert (C, "failed: down, and free to start", None) == (told.kind, told.sentence, told.exit_code)
+
+    @pytest.mark.parametrize("mutation", [attempted_before, remembering(failures=1, charged=STARTED, charged_at_s=NOW_S)])
+    def test_what_recovery_started_or_charged_crashed_although_it_was_never_verified(
+        self, story: Story, mutation: Mutation
+    ) -> None:
+        (told,) = story.look(good(dark, exited(3), never_verified, mutation))
+        assert (C, "crashed: exited (3)") == (told.kind, told.sentence)
+
     def test_within_the_hour_the_next_ones_are_not_told(self, story: Story) -> None:
         assert [C] == story.kinds(good(dark, exited()))
         assert [] == story.kinds(good())
@@ -172,7 +194,7 @@ class TestCrashes:
         [
             (on_hold,),
             (having(inhibited="by hand"), deaf),
-            (remembering(contested_port=80),),
+            (remembering(contested_port=1),),
             (having(locked="its app is locked by pid 4711"),),
             (having(in_flight="start it"),),
             (remembering(verified=None),),
@@ -198,6 +220,16 @@ class TestCrashes:
         assert [] == story.reboot().kinds(good(dark, exited()))
         again = good(dark, exited(1, LATER), remembering(verified=Verified(LATER, (BIND,), 3)))
         assert [C] == story.after(60).kinds(again)
+
+    def test_that_holds_also_for_one_that_was_told_of_before_the_boot(self, story: Story) -> None:
+        assert [C] == story.kinds(good(dark, exited()))
+        assert [] == story.kinds(good(restarted))
+        assert [] == story.reboot().kinds(good(dark, exited(1, LATER), attempted_before))
+
+    def test_the_hour_of_an_old_boot_is_over(self, story: Story) -> None:
+        assert [C] == story.kinds(good(dark, exited()))
+        assert [] == story.reboot().after(NOW_S).kinds(good())
+        assert [C] == story.kinds(good(dark, exited(1, LATER), attempted_before))
 
     @pytest.mark.parametrize("first", [unreadable, having(locked="its app is locked by pid 4711")])
     def test_that_holds_also_where_the_first_look_after_a_boot_shows_nothing(self, story: Story, first: Mutation) -> None:
@@ -234,6 +266,57 @@ class TestLoops:
         assert [] == story.kinds(good(short, dark, exited(), failed(4, -TOP_STEP_EVERY_S)))
         assert [T] == story.after(TOP_STEP_EVERY_S).kinds(good(short, dark, exited(), failed(5, -2 * TOP_STEP_EVERY_S)))
 
+    def test_only_the_longest_step_is_the_top(self, story: Story) -> None:
+        assert [L] == story.kinds(good(dark, exited(), failed(3)))
+        assert [] == story.kinds(good(dark, exited(), failed(6)))
+        assert [T] == story.kinds(good(dark, exited(), failed(7)))
+
+    def test_one_wait_at_the_top_is_told_once_however_long_it_is(self, story: Story) -> None:
+        long = declaring(policy=Policy(ladder_s=(60.0, 2 * TOP_STEP_EVERY_S), free_failures=2))
+        assert [L] == story.kinds(good(long, dark, exited(), failed(2)))
+        assert [T] == story.kinds(good(long, dark, exited(), failed(3)))
+        assert [] == story.after(TOP_STEP_EVERY_S).kinds(good(long, dark, exited(), failed(3)))
+
+    def test_what_runs_does_not_wait_at_the_top_whatever_is_on_record(self, story: Story) -> None:
+        short = declaring(policy=LADDER)
+        assert [L] == story.kinds(good(short, dark, exited(), failed(2)))
+        assert [] == story.kinds(good(short, failed(3)))
+        assert [T] == story.kinds(good(short, dark, exited(), failed(3)))
+
+    def test_what_waits_for_a_port_is_in_no_loop_whatever_is_on_record(self, story: Story) -> None:
+        yielding = remembering(contested_port=80)
+        assert [] == story.kinds(good(declaring(policy=LADDER), dark, exited(), failed(3), yielding))
+
+    @pytest.mark.parametrize("mutations", [(), (dark, stopped, exited())])
+    def test_that_a_loop_ended_meanwhile_does_not_end_the_ten_minutes(
+        self, story: Story, mutations: tuple[Mutation, ...]
+    ) -> None:
+        short = declaring(policy=LADDER)
+        assert [L] == story.kinds(good(short, dark, exited(), failed(2)))
+        assert [T] == story.kinds(good(short, dark, exited(), failed(3)))
+        assert [R] == story.kinds(good(short, *mutations))
+        assert [L] == story.kinds(good(short, dark, exited(), failed(2)))
+        assert [] == story.kinds(good(short, dark, exited(), failed(3)))
+        assert [T] == story.after(TOP_STEP_EVERY_S).kinds(good(short, dark, exited(), failed(4, -TOP_STEP_EVERY_S)))
+
+    def test_the_ten_minutes_are_forgotten_when_they_are_over_and_all_is_well(self, story: Story) -> None:
+        short = declaring(policy=LADDER)
+        story.look(good(short, dark, exited(), failed(2)))
+        story.look(good(short, dark, exited(), failed(3)))
+        story.after(TOP_STEP_EVERY_S - 1).look(good(short))
+        assert [("shop", "web")] == [(each.app, each.service) for each in story.told.services]
+        story.after(1).look(good(short))
+        assert Told(BOOT) == story.told
+
+    def test_the_ten_minutes_of_an_old_boot_are_over(self, story: Story) -> None:
+        short = declaring(policy=LADDER)
+        assert [L] == story.kinds(good(short, dark, exited(), failed(2)))
+        assert [T] == story.kinds(good(short, dark, exited(), failed(3)))
+        assert [T] == story.reboot().after(NOW_S).kinds(good(short, dark, exited(), failed(4, -60.0)))
+
+    def test_a_wait_of_a_second_is_one(self, story: Story) -> None:
+        assert [L] == story.kinds(good(declaring(policy=Policy(ladder_s=(1.0,))), dark, exited(), failed(3)))
+
     def test_a_wait_at_the_top_that_is_not_ended_by_time_has_no_next_try(self, story: Story) -> None:
         forever = declaring(policy=Policy(ladder_s=(1e308,)))
         (told,) = story.look(good(forever, dark, exited(), failed(3, -1.7e308)))
@@ -246,6 +329,21 @@ class TestLoops:
         assert (R, "", "recovered from its crash loop: as desired") == (told.kind, told.remedy, told.sentence)
         assert [] == story.after(15).kinds(good())
         assert [L] == story.kinds(good(dark, exited(), failed(3)))
+
+    def test_recovered_asks_for_nothing_whatever_else_does(self, story: Story) -> None:
+        story.look(good(unpublished, dark, exited(), failed(3)))
+        recovered, inhibited = story.look(good(unpublished, dark, having(inhibited="by hand")))
+        assert (R, "", "recovered from its crash loop: inhibited (by hand); never started") == (
+            recovered.kind,
+            recovered.remedy,
+            recovered.sentence,
+        )
+        assert (I, "gordon-shell allow shop/web") == (inhibited.kind, inhibited.remedy)
+
+    def test_what_serves_on_hold_has_recovered(self, story: Story) -> None:
+        story.look(good(dark, exited(), failed(3)))
+        (told,) = story.look(good(on_hold))
+        assert "recovered from its crash loop: serving; held until 07:04:12Z by alice: migration" == told.sentence
 
     @pytest.mark.parametrize(
         ("mutations", "words"),
@@ -273,7 +371,7 @@ class TestLoops:
         story.look(good(dark, exited(), failed(3)), good(having(app="blog"), dark, exited()))
         assert () == story.look(is_whole=False)
         (told,) = story.look()
-        assert (R, "shop/web", "") == (told.kind, f"{told.app}/{told.service}", told.container_id)
+        assert (R, "shop/web", "", CLOCK) == (told.kind, f"{told.app}/{told.service}", told.container_id, told.clock)
         assert "its crash loop is over: nothing is known of it any more" == told.sentence
         assert Told(BOOT) == story.told
 
@@ -301,6 +399,24 @@ class TestStandstills:
         assert [] == story.kinds(good(*lost))
         story.look(good())
         assert [G] == story.kinds(good(*lost))
+
+    def test_gone_is_told_again_after_it_was_back_though_not_yet_well(self, story: Story) -> None:
+        lost = (gone, dark, declaring(binds=()), having(memory=Memory()))
+        assert [G] == story.kinds(good(*lost))
+        assert [] == story.kinds(good(dark, restarted))
+        assert [G] == story.kinds(good(*lost))
+
+    def test_gone_is_not_told_again_after_it_was_inhibited(self, story: Story) -> None:
+        lost = (gone, dark, declaring(binds=()), having(memory=Memory()))
+        assert [G] == story.kinds(good(*lost))
+        assert [I] == story.kinds(good(*lost, having(inhibited="by hand")))
+        assert [] == story.kinds(good(*lost))
+
+    def test_inhibited_is_told_again_after_it_was_allowed_though_not_yet_well(self, story: Story) -> None:
+        inhibited = having(inhibited="its volume is being moved")
+        assert [I] == story.kinds(good(dark, exited(), inhibited))
+        assert [] == story.kinds(good(dark, exited()))
+        assert [I] == story.kinds(good(dark, exited(), inhibited))
 
     def test_inhibited_is_told_once_and_again_after_it_was_allowed(self, story: Story) -> None:
         inhibited = having(inhibited="its volume is being moved")
@@ -330,6 +446,20 @@ class TestStandstills:
         story.look(good())
         assert [] == story.kinds(waiting)
         assert [S] == story.after(STUCK_AFTER_S).kinds(waiting)
+
+    def test_stuck_is_told_again_after_it_served_though_not_yet_well(self, story: Story) -> None:
+        paused = good(dark, seen(Container(WEB_ID, Status.PAUSED, STARTED)), failed(1))
+        assert [] == story.kinds(good(failed(1)))
+        for _ in range(2):
+            assert [] == story.kinds(paused)
+            assert [S] == story.after(STUCK_AFTER_S).kinds(paused)
+            assert [] == story.kinds(good(failed(1)))
+
+    def test_before_a_boot_nobody_waited(self, story: Story) -> None:
+        paused = good(dark, seen(Container(WEB_ID, Status.PAUSED, STARTED)))
+        assert [] == story.kinds(paused)
+        assert [] == story.reboot().after(NOW_S + STUCK_AFTER_S).kinds(paused)
+        assert [S] == story.after(STUCK_AFTER_S).kinds(paused)
 
     @pytest.mark.parametrize("mutation", [unreadable, deaf])
     def test_while_engine_or_router_say_nothing_no_service_is_stuck(self, story: Story, mutation: Mutation) -> None:
