@@ -5,7 +5,7 @@ asked once more, of a subject that notes what is read of it, and answers as it d
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import assert_never, cast
+from typing import assert_never
 
 from attrs import frozen
 
@@ -126,30 +126,28 @@ def _law(decision: Decision, now_s: float) -> tuple[SeenAs, Iterator[_Row]]:
 
 def _of_services(row: services.Row, subject: Subject, now_s: float) -> _Row:
     def holds(notes: Notes) -> bool:
-        return row.holds(cast("Subject", watched(subject, "", notes)), watched_time(now_s, notes))
+        return row.holds(watched(subject, "", notes), watched_time(now_s, notes))
 
     return _Row(row.situation, row.rule, row.scopes, row.looks, in_words(row.holds), holds)
 
 
 def _of_superseded(row: superseded.Row, old: Superseded, place: str, subject: Subject, now_s: float) -> _Row:
     def holds(notes: Notes) -> bool:
-        it = cast("Superseded", watched(old, place, notes))
-        return row.holds(it, cast("Subject", watched(subject, "", notes)), watched_time(now_s, notes))
+        return row.holds(watched(old, place, notes), watched(subject, "", notes), watched_time(now_s, notes))
 
     return _Row(row.situation, "", tuple(Scope), row.looks, in_words(row.holds), holds)
 
 
 def _of_candidates(row: candidates.Row, candidate: Candidate, place: str, subject: Subject, now_s: float) -> _Row:
     def holds(notes: Notes) -> bool:
-        it = cast("Candidate", watched(candidate, place, notes))
-        return row.holds(it, cast("Subject", watched(subject, "", notes)), watched_time(now_s, notes))
+        return row.holds(watched(candidate, place, notes), watched(subject, "", notes), watched_time(now_s, notes))
 
     return _Row(row.situation, "", tuple(Scope), row.looks, in_words(row.holds), holds)
 
 
 def in_words(fact: object) -> str:
     """Return what a fact says, as a clause in one line: "it is down or sick, and no attempt is on record"."""
-    words = " ".join((fact.__doc__ or "").split()).rstrip(".")
+    words = " ".join((fact.__doc__ or "").split()).removesuffix(".")
     begins_with_a_name = words.partition(" ")[0].isupper() and not words.startswith("A ")
     return words if begins_with_a_name else words[:1].lower() + words[1:]
 

@@ -54,7 +54,7 @@ def extract(plan: Plan, *decisions: Decision) -> Snapshot:
     """
     subjects: dict[str, Subject] = {}
     left = [each.subject for each in decisions]
-    by_name = {each.subject.name: each.subject for each in plan.services} if any(each.clash for each in left) else {}
+    by_name = {each.subject.name: each.subject for each in plan.services}
     while left:
         one = left.pop()
         subjects[one.name] = one

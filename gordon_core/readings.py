@@ -8,13 +8,14 @@ bare, and noted. Methods run on what is watched; a derived field counts as a rea
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
-from typing import Protocol, Self, SupportsIndex, cast, get_args
+from typing import Protocol, Self, SupportsIndex, TypeVar, cast, get_args, runtime_checkable
 
 from attrs import Attribute, fields, frozen, has
 
 from gordon_core.observation import Port
 from gordon_core.shapes import HEADS, slots
 
+T = TypeVar("T")
 NOW = "clock.boot_s"
 """The path of the time."""
 
@@ -59,8 +60,12 @@ def _is_part(path: str, whole: str) -> bool:
     return path.startswith((f"{whole}.", f"{whole}["))
 
 
-def watched(value: object, path: str, notes: Notes) -> object:
+def watched(value: T, path: str, notes: Notes) -> T:
     """Return the value in such a way that all that is read of it is noted, its own path being this one ("" for none)."""
+    return cast("T", _watched(value, path, notes))
+
+
+def _watched(value: object, path: str, notes: Notes) -> object:
     if isinstance(value, tuple):
         return _Items(value, path, notes)
     return _Watched(value, path, notes) if _has_parts(value) else value
@@ -80,13 +85,13 @@ def plain(value: object) -> object:
     """Return a value of the core as JSON data in the form of documents, with everything in it that is not as by default."""
     match value:
         case Enum():
-            return cast("object", value.value)
+            return value.value
         case Port():
             return str(value)
         case tuple():
             return [plain(each) for each in value]
         case _ if has(type(value)):
-            kind = cast("type", type(value))
+            kind: type = type(value)
             said = ((each.key, getattr(value, each.name), each.default) for each in slots(kind))
             return {**HEADS.get(kind, {}), **{key: plain(item) for key, item, default in said if item != default}}
         case _:
@@ -113,20 +118,23 @@ def _fields(kind: type) -> dict[str, _Field]:
 
 def _derivation(attribute: "Attribute[object]") -> Callable[[object], object] | None:
     default = attribute.default
-    is_derived = not attribute.init and getattr(default, "takes_self", False)
-    return cast("_Factory", default).factory if is_derived else None
+    if not attribute.init and isinstance(default, _Factory) and default.takes_self:
+        return default.factory
+    return None
 
 
+@runtime_checkable
 class _Factory(Protocol):
     """What attrs makes a default from."""
 
     factory: Callable[[object], object]
+    takes_self: bool
 
 
 class _Descriptor(Protocol):
     """A method or a property of a class."""
 
-    def __get__(self, instance: object, owner: type) -> object:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         """Bind it to an instance."""
 
 
@@ -139,18 +147,19 @@ class _Watched:
         self._value, self._path, self._notes = value, path, notes
 
     def __getattr__(self, name: str) -> object:
-        kind = cast("type", type(self._value))
+        kind: type = type(self._value)
         found = _fields(kind).get(name)
         if found is None:
-            return cast("_Descriptor", getattr(kind, name)).__get__(self, kind)
+            asked: _Descriptor = getattr(kind, name)
+            return asked.__get__(self)
         value: object = getattr(self._value, name)
         if found.derive is not None:
             found.derive(self)  # what it is derived from is noted; the value is the one that there is
             return value
-        path = f"{self._path}.{found.step}".lstrip(".")
+        path = f"{self._path}.{found.step}".removeprefix(".")
         if found.is_optional or not (isinstance(value, tuple) or _has_parts(value)):
             self._notes.note(path, value)
-        return watched(value, path, self._notes)
+        return _watched(value, path, self._notes)
 
     @property  # type: ignore[misc]  # a class that is asked for, and never set
     def __class__(self) -> type:
@@ -178,7 +187,7 @@ class _Items(tuple[object, ...]):  # noqa: SLOT001 - what is of variable size ca
     _notes: Notes
 
     def __new__(cls, values: tuple[object, ...], path: str, notes: Notes) -> "Self":
-        made = super().__new__(cls, (watched(each, f"{path}[{index}]", notes) for index, each in enumerate(values)))
+        made = super().__new__(cls, (_watched(each, f"{path}[{index}]", notes) for index, each in enumerate(values)))
         made._values, made._path, made._notes = values, path, notes
         return made
 

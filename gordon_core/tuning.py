@@ -142,7 +142,7 @@ def applied(  # noqa: PLR0913, PLR0917 - all that may set a constant
     scopes = policy.scopes_of(app, service) if policy is not None else ()
     sources = [
         ("label", labelled),
-        *((f"[{f'{each.place}.recovery'.lstrip('.')}] of the host policy", each.recovery) for each in scopes),
+        *((f"[{f'{each.place}.recovery'.removeprefix('.')}] of the host policy", each.recovery) for each in scopes),
         ("gordon-shell tune", tuned),
     ]
     setting = [(origin, each) for origin, each in sources if each != SETS_NOTHING]

@@ -40,7 +40,21 @@ from gordon_core.observation import Gone, Health, HealthStatus, Port, RouteSeen,
 from gordon_core.policy import Policy
 from gordon_core.snapshot import Superseded
 from gordon_core.stages import Stage
-from tests.core_examples import BIND, DEAF, GENERATION, HTTP, NEW_ID, OLD_ID, SILENT, STARTED, WEB_ID, left_behind, running
+from tests.core_examples import (
+    BIND,
+    DEAF,
+    GENERATION,
+    GOOD,
+    HOLD,
+    HTTP,
+    NEW_ID,
+    OLD_ID,
+    SILENT,
+    STARTED,
+    WEB_ID,
+    left_behind,
+    running,
+)
 from tests.deploy_examples import (
     BEATEN,
     BROKEN,
@@ -66,6 +80,7 @@ from tests.deploy_examples import (
     failing,
     first,
     going,
+    held,
     made,
     old,
     own,
@@ -414,6 +429,7 @@ def test_words_of_whoever_said_no_are_kept() -> None:
     expected = {
         Stage.CANCELLED: "by hand",
         Stage.UNLISTED: SILENT,
+        Stage.ON_HOLD: "held until 07:04:12Z by alice: migration",
         Stage.IMAGE_UNREAD: SILENT,
         Stage.UNGRANTED: "/dev/fuse is not granted",
         Stage.NAMES_UNREAD: SILENT,
@@ -645,3 +661,20 @@ def test_a_leftover_that_runs_is_stopped_before_its_name_is_used() -> None:
 def test_what_of_another_deploy_stays_is_in_nobodys_way() -> None:
     foreign = left_behind(journalled=False, owned=False)(GOOD_DEPLOY.subject).candidates
     assert Stage.UNCREATED is stage(deploying(serving(candidates=foreign)))
+
+
+@pytest.mark.parametrize(
+    ("reached", "called_for", "meanwhile"),
+    [
+        (EXEMPLARS[Stage.RETIRING], Stage.RETIRING, Stage.DEPLOYED),
+        (made(EXEMPLARS[Stage.DEPLOYED], serving(candidates=left_behind()(GOOD).candidates)), Stage.TIDYING, Stage.DEPLOYED),
+        (EXEMPLARS[Stage.CLEARING], Stage.CLEARING, Stage.FAILED),
+    ],
+    ids=("a superseded container", "what another deploy left", "its candidate that failed"),
+)
+def test_what_is_to_go_is_left_alone_until_a_hold_that_began_meanwhile_is_over(
+    reached: Deployment, called_for: Stage, meanwhile: Stage
+) -> None:
+    on_hold = made(reached, held)
+    over = evolve(on_hold, clock=evolve(on_hold.clock, boot_s=HOLD.until_s))
+    assert [called_for, meanwhile, called_for] == [stage(each) for each in (reached, on_hold, over)]

@@ -39,6 +39,7 @@ from tests.core_examples import (
     dark,
     declaring,
     down,
+    ended_well,
     gone,
     good,
     made,
@@ -53,6 +54,7 @@ from tests.core_examples import (
     struck_once,
     unhealthy,
     unreadable,
+    until_done,
 )
 
 HTTPS = Port(443)
@@ -352,3 +354,8 @@ def test_a_probe_of_an_earlier_pass_is_no_evidence() -> None:
 
 def test_the_lowest_port_that_it_had_to_yield_is_remembered_like_any_other() -> None:
     assert (False, True) == (evidence.is_remembered(Memory()), evidence.is_remembered(Memory(contested_port=1)))
+
+
+def test_what_was_stopped_for_the_lowest_port_that_there_is_did_not_end_by_itself() -> None:
+    done = good(ended_well, until_done)
+    assert (True, False) == (evidence.is_done(done), evidence.is_done(made(done, remembering(contested_port=1))))

@@ -163,6 +163,41 @@ def test_other_containers_are_read_under_their_own_place() -> None:
     assert "superseded[0].binds" == gone.row.readings[-1].path
 
 
+def test_what_a_candidate_is_asked_for_of_its_service_is_read_there() -> None:
+    candidate = explain(decide_others(good(left_behind()), NOW_S)[0], NOW_S)
+    read = {each.situation: [it.path for it in each.readings] for each in candidate.above}
+    assert ["superseded", "declared.container_id", "candidates[0].container_id"] == read[Situation.CHOSEN]
+    assert ["hold"] == read[Situation.CANDIDATE_ON_HOLD]
+
+
+@pytest.mark.parametrize(
+    ("situation", "asks"),
+    [
+        (Situation.LOCKED, ""),
+        (Situation.ABANDONED, "for a service that ACTIVE does not name"),
+        (Situation.UNREADABLE, "for a service that is to run and for a container that could not be read"),
+        (Situation.SHUT, "for a service that is to be stopped and for a container that is down or is gone"),
+        (Situation.OUTLIVED, ""),
+        (Situation.RETIRED, "for a container that is down"),
+        (Situation.FOREIGN, ""),
+        (Situation.STALE, "for a container that runs, is restarting or is paused"),
+    ],
+)
+def test_a_row_says_for_which_services_and_containers_it_is(situation: Situation, asks: str) -> None:
+    assert asks == of(situation).row.asks
+
+
+def test_only_the_rows_for_services_have_a_rule() -> None:
+    found = [explain(each, NOW_S) for each in exemplars()]
+    rules = {role: {row.rule for each in found if each.decision.role is role for row in (*each.above, each.row)} for role in Role}
+    assert ({""}, {""}) == (rules[Role.SUPERSEDED], rules[Role.CANDIDATE])
+    assert "" not in rules[Role.SERVICE]
+
+
+def test_a_fact_that_says_nothing_has_no_words() -> None:
+    assert "" == in_words(lambda: None)
+
+
 def test_a_fact_in_words_is_a_clause() -> None:
     assert "ACTIVE names it after all" == in_words(
         next(row for row in superseded.ROWS if row.situation is Situation.RECLAIMED).holds

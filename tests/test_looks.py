@@ -1,5 +1,6 @@
 """What of a look is written down: what is decided otherwise than before, with all that decided it."""
 
+import pytest
 from attrs import evolve
 
 from gordon_core.looks import WHOLE_EVERY_S, Looked, extract, look
@@ -7,22 +8,28 @@ from gordon_core.memory import Memory, Verified, Window
 from gordon_core.observation import Bind, Clock, RouteSeen, Status
 from gordon_core.planner import Plan, plan
 from gordon_core.situations import Situation
-from gordon_core.snapshot import Declared, Snapshot, Subject
+from gordon_core.snapshot import Declared, Snapshot, Subject, Superseded
 from tests.core_examples import (
     BIND,
     CLOCK,
+    EARLIER,
     GOOD,
     HTTP,
     LATER,
+    LOST_ID,
     NOBODY,
+    OLD_ID,
     STARTED,
     dark,
+    deaf,
     down,
+    gone,
     good,
     having,
     host,
     made,
     remembering,
+    restarted,
     routed,
     running,
     seen,
@@ -30,6 +37,7 @@ from tests.core_examples import (
     struck_once,
     superseding,
     unhealthy,
+    unreadable,
 )
 
 
@@ -50,6 +58,7 @@ API = Subject(
     route=RouteSeen(_BINDS),
     memory=Memory(verified=Verified(STARTED, _BINDS, 3)),
 )
+locked = having(locked="its app is locked by pid 4711")
 CHARGED = good(down, dark, remembering(failures=4, charged=STARTED, charged_at_s=CLOCK.boot_s))
 
 
@@ -109,6 +118,39 @@ class TestLook:
             assert news is not None
             assert host(other) == news.snapshot
 
+    @pytest.mark.parametrize(
+        ("one", "other", "situation"),
+        [
+            (good(dark, restarted), good(dark, seen(running(LATER, 32800))), Situation.UNPROBED),
+            (good(down), good(down, routed(Bind(HTTP, 32800))), Situation.MISROUTED),
+            (good(locked, dark), good(locked, deaf), Situation.LOCKED),
+            (good(locked, unreadable), good(locked, gone), Situation.LOCKED),
+        ],
+        ids=("effect", "route", "silence of the router", "silence of the engine"),
+    )
+    def test_in_one_situation_too_looks_are_told_apart(self, one: Subject, other: Subject, situation: Situation) -> None:
+        before, now = plan(host(one)), plan(host(other))
+        assert [situation, situation] == [each.services[0].situation for each in (before, now)]
+        looked, _ = look(Looked(), before, is_whole=True)
+        assert look(looked, now, is_whole=True)[1] is not None
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_each_other_container_of_a_service_tells_looks_apart(self, which: int) -> None:
+        exited = tuple(Superseded(each, strange(Status.EXITED, EARLIER, each)) for each in (OLD_ID, LOST_ID))
+        dead = evolve(exited[which], seen=strange(Status.DEAD, EARLIER, exited[which].container_id))
+        before, now = (
+            plan(host(good(having(superseded=each))))
+            for each in (exited, tuple(dead if each is exited[which] else each for each in exited))
+        )
+        assert [[Situation.RETIRED] * 2] * 2 == [[each.situation for each in it.superseded] for it in (before, now)]
+        looked, _ = look(Looked(), before, is_whole=True)
+        assert look(looked, now, is_whole=True)[1] is not None
+
+    def test_a_service_with_other_containers_tells_looks_apart_itself(self) -> None:
+        before, now = (plan(host(good(locked, superseding, each))) for each in (unreadable, gone))
+        looked, _ = look(Looked(), before, is_whole=True)
+        assert look(looked, now, is_whole=True)[1] is not None
+
     def test_a_look_at_some_says_nothing_of_the_others(self) -> None:
         looked, _ = look(Looked(), plan(host(GOOD, API)), is_whole=True)
         after, news = look(looked, later(15, good(down)), is_whole=False)
@@ -143,6 +185,11 @@ class TestLook:
         for _, news in (look(Looked(), plan(host(good(down), blog())), is_whole=each) for each in (True, False)):
             assert news is not None
             assert [None, None] == [each.clash for each in news.snapshot.subjects]
+
+    def test_what_clashes_with_nothing_is_handed_on_with_what_was_decided_of_it(self) -> None:
+        _, news = look(Looked(), plan(host(GOOD)), is_whole=True)
+        assert news is not None
+        assert GOOD is news.snapshot.subjects[0]
 
 
 class TestExtract:

@@ -404,3 +404,15 @@ def test_an_unchanged_subject_is_not_decided_again_at_the_same_instant() -> None
     """R16."""
     snapshot = host(good(down))
     assert plan(snapshot).services[0] is plan(snapshot).services[0]
+
+
+def test_what_waits_for_nothing_is_decided_once_from_boot_on() -> None:
+    waiting_for_nobody = good(dark, down)
+    first, second = (plan(Snapshot(at(now_s), (waiting_for_nobody,))).services[0] for now_s in (0.0, 900.0))
+    assert (Situation.DUE, True) == (first.situation, first is second)
+
+
+def test_a_wait_that_is_over_now_is_none() -> None:
+    cooled = host(good(dark, down, remembering(failures=3, charged_at_s=NOW_S - 60)))
+    first, second = plan(cooled).services[0], plan(cooled).services[0]
+    assert (Situation.DUE, True) == (first.situation, first is second)

@@ -1,10 +1,9 @@
 """What is watched answers as the value itself, in every way in which a fact may ask, and notes what was read."""
 
 from collections.abc import Callable
-from typing import cast
 
 import pytest
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from gordon_core.effects import Done, Probe, Withdraw
 from gordon_core.memory import Attempt, Memory, Verified
@@ -17,7 +16,7 @@ from tests.core_examples import BIND, GENERATION, GOOD, HTTP, STARTED, after, at
 def asked(question: Callable[[Subject], object], subject: Subject = GOOD) -> tuple[object, list[tuple[str, object]]]:
     """Return the answer to a question about a watched subject, and what was read for it."""
     notes = Notes()
-    answer = question(cast("Subject", watched(subject, "", notes)))
+    answer = question(watched(subject, "", notes))
     readings = [(each.path, each.value) for each in notes.readings()]
     assert question(subject) == answer
     return answer, readings
@@ -48,6 +47,16 @@ def test_what_is_not_there_settles_more_than_what_is_there_beside_it() -> None:
         return window is None or declared is None
 
     assert (True, [("declared", GOOD.declared), ("memory.window", None)]) == asked(question)
+
+
+def test_what_was_read_before_these_two_stays_before_them() -> None:
+    _, readings = asked(lambda it: (it.locked, it.inhibited, it.memory.window, it.declared)[2] is None)
+    assert [("locked", ""), ("inhibited", ""), ("declared", GOOD.declared), ("memory.window", None)] == readings
+
+
+def test_an_object_that_nobody_looked_into_is_no_reading() -> None:
+    subject = good(after(Withdraw("shop", "web")))
+    assert (True, []) == asked(lambda it: it.memory is not None and it.results[0] is not None, subject)
 
 
 def test_a_value_that_is_read_again_counts_where_it_was_read_last() -> None:
@@ -90,6 +99,43 @@ def test_what_is_derived_is_read_as_what_it_is_derived_from() -> None:
     )
 
 
+@frozen
+class Cut:
+    """Something with a length that is derived, a half of it that may be given, and two fields that are as they always are."""
+
+    starts: int
+    ends: int
+    length: int = field(init=False)
+    half: int = field()
+    edges: int = field(init=False, default=2)
+    kept: list[int] = field(init=False, factory=list, eq=False)
+
+    @length.default
+    def _length(self) -> int:
+        return self.ends - self.starts
+
+    @half.default
+    def _half(self) -> int:
+        return self.length // 2
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (lambda it: it.length, [Reading("it.starts", 3), Reading("it.ends", 9)]),
+        (lambda it: it.half, [Reading("it.half", 4)]),
+        (lambda it: it.edges, [Reading("it.edges", 2)]),
+        (lambda it: it.kept, [Reading("it.kept", [])]),
+    ],
+)
+def test_derived_is_what_cannot_be_given_and_is_made_of_the_rest(
+    question: Callable[[Cut], object], expected: list[Reading]
+) -> None:
+    cut, notes = Cut(3, 9, half=4), Notes()
+    assert question(cut) == question(watched(cut, "it", notes))
+    assert expected == sorted(notes.readings(), key=lambda each: each.path, reverse=True)
+
+
 def test_an_attribute_that_is_not_there_is_not_there() -> None:
     asked(lambda it: getattr(it.memory, "nonsense", "nothing"))
 
@@ -110,6 +156,7 @@ TWO = having(orphans=("one", "two"))
         (lambda it: it.orphans == ("one", "two"), "orphans"),
         (lambda it: it.orphans == it.orphans, "orphans"),
         (lambda it: it.orphans != ("one",), "orphans"),
+        (lambda it: it.orphans != ("one", "two"), "orphans"),
         (lambda it: ("one", "two") == it.orphans, "orphans"),
         (lambda it: {it.orphans: 1}[("one", "two")], "orphans"),
         (lambda it: it.orphans[1:], "orphans"),
@@ -120,6 +167,10 @@ TWO = having(orphans=("one", "two"))
 def test_tuples_note_what_is_asked_of_them(question: Callable[[Subject], object], path: str) -> None:
     _, readings = asked(question, good(TWO))
     assert path == readings[-1][0]
+
+
+def test_one_of_a_tuple_is_a_reading_of_its_own() -> None:
+    assert (True, [("orphans[1]", "two")]) == asked(lambda it: it.orphans[-1] == "two", good(TWO))
 
 
 def test_members_of_a_tuple_are_watched_under_their_index() -> None:

@@ -1,8 +1,7 @@
 """The words that sentences are made of: blanks, durations, times, effects, and plans on paper."""
 
-import os
-import subprocess
-import sys
+import time
+from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
@@ -39,6 +38,7 @@ from gordon_core.sentences import (
     binds_in_words,
     container_id,
     duration,
+    hold_in_words,
     in_words,
     line,
     ordinal,
@@ -57,6 +57,7 @@ from tests.core_examples import (
     EXEMPLARS,
     GENERATION,
     GOOD,
+    HOLD,
     HTTP,
     NOBODY,
     NOW_S,
@@ -166,7 +167,7 @@ def test_a_state_that_the_engine_has_no_word_for_is_unknown() -> None:
 
 def test_every_blank_can_be_filled_for_every_decision() -> None:
     """A sentence that a future situation makes of these words never fails where there is nothing to say."""
-    blanks = "{status}{reason}{until}{wait}{strikes}{missing}{unread}{port}{other}{answer}{refusal}{ungranted}{id}"
+    blanks = "{status}{reason}{until}{wait}{strikes}{missing}{unread}{port}{other}{answer}{refusal}{ungranted}{hold}{id}"
     for snapshot in EXEMPLARS.values():
         for each in plan(snapshot).decisions:
             assert sentence(_saying(each, blanks), CLOCK)
@@ -313,16 +314,32 @@ def test_a_line_carries_the_one_effect() -> None:
     assert expected == line(decide(good(dark, down, attempt_on_record), NOW_S), CLOCK)
 
 
+def test_a_line_carries_what_is_tuned() -> None:
+    tuned = evolve(GOOD, policy_constants=(Constant("free_failures", "2", "HOST"),))
+    assert ("free_failures = 2, by HOST",) == line(decide(tuned, NOW_S), CLOCK).policy
+
+
 def test_nobody_needs_to_do_anything_about_what_is_well() -> None:
     assert ("", WEB_ID) == (remedy(decide(GOOD, NOW_S), CLOCK), container_id(decide(GOOD, NOW_S)))
 
 
+@pytest.fixture
+def on_another_day(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let this run where it is the next day already."""
+    with monkeypatch.context() as here:
+        here.setenv("TZ", "UTC-20")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("on_another_day")
 def test_times_are_utc_wherever_this_runs() -> None:
-    code = "from gordon_core.sentences import wall_time; from tests.core_examples import CLOCK; print(wall_time(CLOCK, 10_000.0))"
-    asked = subprocess.run(
-        (sys.executable, "-c", code), env=os.environ | {"TZ": "UTC-20"}, capture_output=True, text=True, check=True
-    )
-    assert "07:00:00Z\n" == asked.stdout
+    assert "07:00:00Z" == wall_time(CLOCK, 10_000.0)
+
+
+def test_a_hold_says_until_when_whose_it_is_and_why() -> None:
+    assert ("until 07:04:12Z by alice: migration", "") == (hold_in_words(HOLD, CLOCK), hold_in_words(None, CLOCK))
 
 
 def test_what_one_origin_sets_is_one_clause_and_what_is_not_understood_follows() -> None:

@@ -157,6 +157,7 @@ def test_within_its_boot_a_hold_ends_by_the_time_since_boot_whatever_the_wall_cl
 def test_in_another_boot_it_ends_by_the_wall_clock() -> None:
     hold = Hold(100.0, 5000.0, BOOT, "alice", "why")
     assert evolve(hold, until_s=310.0, boot_id="boot-2") == hold.in_force(Clock(10.0, 4700.0, "boot-2"))
+    assert evolve(hold, until_s=10.5, boot_id="boot-2") == hold.in_force(Clock(10.0, 4999.5, "boot-2"))
     assert None is hold.in_force(Clock(10.0, 5000.0, "boot-2"))
 
 

@@ -167,3 +167,13 @@ def test_a_bad_label_is_told_and_the_constant_is_that_of_the_next_broader_source
     assert 5.0 == found.policy.readiness_s
     (fault,) = found.faults
     assert fault.startswith("policy label gordon.recovery.readiness_s=soon is not understood: it must be a number of seconds")
+
+
+def test_what_was_declared_is_told_where_nothing_else_sets_a_constant() -> None:
+    found = applied(None, "shop", "web", Policy(free_failures=2))
+    assert Applied(Policy(free_failures=2), (Constant("free_failures", "2", "what was declared for it"),)) == found
+
+
+def test_bad_labels_are_told_although_they_set_nothing() -> None:
+    found = applied(None, "shop", "web", labels={LABEL_OF["readiness_s"]: "soon"})
+    assert (DEFAULT_POLICY, (), 1) == (found.policy, found.constants, len(found.faults))
