@@ -1,6 +1,9 @@
 """`gordon-shell` over a world in memory with a real state file: what a test does to it, and what a command says."""
 
-from collections.abc import Iterator
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,27 @@ from gordon_shell.wiring import LiveOptions, opened
 from gordon_shell.wishes import Wish
 
 HTTP = Port(80)
+
+
+class Ending(MemoryClock):
+    """Time in which somebody asks this process to end before the last of so many sleeps; something happens before each."""
+
+    def __init__(self, sleeps: int, happens: Callable[[int], None] = lambda _left: None) -> None:
+        super().__init__()
+        self._left, self._happens = sleeps, happens
+        self._told = threading.Event()
+
+    def sleep(self, seconds: float) -> None:
+        self._left -= 1
+        self._happens(self._left)
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert self._told.wait(60), "nobody was told to stop"
+        super().sleep(seconds)
+
+    def wake(self) -> None:
+        super().wake()
+        self._told.set()
 
 
 @frozen

@@ -1,6 +1,5 @@
 """`once`, `run` and the library write the journal, beside the state, and nothing that goes wrong with it ends a recovery."""
 
-import os
 import sqlite3
 import zlib
 from contextlib import closing
@@ -15,14 +14,13 @@ from gordon_shell import cli_common
 from gordon_shell.crew import InlineCrew
 from gordon_shell.host import Host
 from gordon_shell.journal import Record
-from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.images import SimulatedImage
 from gordon_shell.ports import Ports
 from gordon_shell.session import World
 from gordon_shell.shell_cli import NAME, cli
 from gordon_shell.sqlite_journal import SqliteJournal
 from gordon_shell.wiring import LiveOptions, live_journal
-from tests.shell_worlds import HTTP, Said, Shell
+from tests.shell_worlds import HTTP, Ending, Said, Shell
 
 
 def said(shell: Shell, *words: str) -> Said:
@@ -105,16 +103,7 @@ def test_what_a_command_did_does_not_depend_on_the_journal(adopted: Shell, tmp_p
 
 
 def test_run_writes_it_too(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    class _Ending(MemoryClock):
-        told = False
-
-        def sleep(self, seconds: float) -> None:
-            super().sleep(seconds)
-            if not self.told:  # a second signal would end this very process at once
-                self.told = True
-                os.kill(os.getpid(), 15)
-
-    shell = Shell(tmp_path / "state.db", capfdbinary, _Ending())
+    shell = Shell(tmp_path / "state.db", capfdbinary, Ending(1))
     shell.container("web-1", HTTP)
     shell.adopted(web="web-1")
     assert 0 == said(shell, "run").code

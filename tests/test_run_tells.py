@@ -36,30 +36,9 @@ from tests.core_examples import CLOCK, NOW_S, REFUSED_START, dark, down, good, h
 from tests.fake_daemon import Answer, fake_daemon
 from tests.haproxy import free_port
 from tests.receivers import receiver, script, until
-from tests.shell_worlds import HTTP, Said, Shell
+from tests.shell_worlds import HTTP, Ending, Said, Shell
 
 ROOT = Path(__file__).parent.parent
-
-
-class Ending(MemoryClock):
-    """Time in which somebody asks this process to end before the last of so many sleeps; something happens before each."""
-
-    def __init__(self, sleeps: int, happens: Callable[[int], None] = lambda _left: None) -> None:
-        super().__init__()
-        self._left, self._happens = sleeps, happens
-        self._told = threading.Event()
-
-    def sleep(self, seconds: float) -> None:
-        self._left -= 1
-        self._happens(self._left)
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGTERM)
-            assert self._told.wait(60), "nobody was told to stop"
-        super().sleep(seconds)
-
-    def wake(self) -> None:
-        super().wake()
-        self._told.set()
 
 
 class Place:

@@ -1,9 +1,5 @@
 """`gordon-shell run` and signals: a line for each change, an end when one is asked for, and a fault of ours as one sentence."""
 
-import os
-import signal
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,37 +8,15 @@ from attrs import evolve
 from gordon_core.effects import Done
 from gordon_shell import cli_common
 from gordon_shell.crew import InlineCrew
-from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.container import Behaviour
 from gordon_shell.memory.prober import MemoryProber
 from gordon_shell.ports import Ports, StateStore
 from gordon_shell.session import World
 from gordon_shell.shell_cli import NAME, cli
 from gordon_shell.wiring import LiveOptions
-from tests.shell_worlds import HTTP, Shell
+from tests.shell_worlds import HTTP, Ending, Shell
 
 # --- run, and signals --------------------------------------------------------------------------------------------------
-
-
-class _Interrupted(MemoryClock):
-    """Time in which somebody sends a signal to this process before the last of so many sleeps."""
-
-    def __init__(self, sleeps: int, happens: Callable[[int], None] = lambda _left: None) -> None:
-        super().__init__()
-        self._left, self._happens = sleeps, happens
-        self._told = threading.Event()
-
-    def sleep(self, seconds: float) -> None:
-        self._left -= 1
-        self._happens(self._left)
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGTERM)
-            assert self._told.wait(60), "nobody was told to stop"
-        super().sleep(seconds)
-
-    def wake(self) -> None:
-        super().wake()
-        self._told.set()
 
 
 def test_run_prints_a_line_for_each_change_and_none_for_a_pass(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -50,7 +24,7 @@ def test_run_prints_a_line_for_each_change_and_none_for_a_pass(tmp_path: Path, c
         if left == 3:
             shell.engine.kill("01" * 32)
 
-    shell = Shell(tmp_path / "state.db", capfdbinary, _Interrupted(8, happens))
+    shell = Shell(tmp_path / "state.db", capfdbinary, Ending(8, happens))
     shell.container("web-1", HTTP)
     shell.adopted(web="web-1")
     code, out, err = shell.run("run")
@@ -72,7 +46,7 @@ def test_run_goes_on_when_the_state_cannot_be_read_for_a_while(tmp_path: Path, c
             stores[-1].close()
 
     stores: list[StateStore] = []
-    shell = Shell(tmp_path / "state.db", capfdbinary, _Interrupted(4, happens))
+    shell = Shell(tmp_path / "state.db", capfdbinary, Ending(4, happens))
     shell.container("web-1", HTTP)
     shell.adopted(web="web-1")
 
@@ -87,7 +61,7 @@ def test_run_goes_on_when_the_state_cannot_be_read_for_a_while(tmp_path: Path, c
 
 
 def test_once_that_is_interrupted_says_so(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    shell = Shell(tmp_path / "state.db", capfdbinary, _Interrupted(3))
+    shell = Shell(tmp_path / "state.db", capfdbinary, Ending(3))
     shell.container("web-1", HTTP, behaviour=Behaviour(listens=False))
     shell.adopted(web="web-1")
     code, out, err = shell.run("once")
