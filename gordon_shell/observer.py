@@ -248,11 +248,15 @@ def _others(stored: Stored) -> tuple[str, ...]:
 
 
 def silenced(subject: Subject, error: StoreError) -> Subject:
-    """Return the subject as it is while the store cannot be read: nothing was seen of it, and so nothing is concluded."""
+    """Return the subject as it is while the store cannot be read: nothing was seen of it, and so nothing is concluded.
+
+    What it clashed with is the planner's word about an earlier look.
+    """
     silence = Unread(f"the state store could not be read: {error}")
     return evolve(
         subject,
         seen=silence,
+        clash=None,
         superseded=tuple(evolve(each, seen=silence) for each in subject.superseded),
         candidates=tuple(evolve(each, seen=silence) for each in subject.candidates),
     )

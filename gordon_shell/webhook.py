@@ -103,15 +103,18 @@ class Webhook:
         """Post a document; what the server cannot help, and no answer at all, is worth another try."""
         if self._dropped.is_set():
             return _DROPPED
-        until_s, over = monotonic() + self._timeout_s, Event()
-        Thread(target=self._watch, args=(until_s, over), name="webhook", daemon=True).start()
+        until_s, over, cut = monotonic() + self._timeout_s, Event(), Event()
+        Thread(target=self._watch, args=(until_s, over, cut), name="webhook", daemon=True).start()
         try:
             answer = self._posted(document)
         finally:
             over.set()
-        if answer.verdict is Verdict.LATER and self._dropped.is_set():
+        # The beginning of an answer that was cut may look like a whole one.
+        if answer.verdict is not Verdict.LATER and not cut.is_set():
+            return answer
+        if self._dropped.is_set():
             return _DROPPED
-        return self._too_late() if answer.verdict is Verdict.LATER and monotonic() >= until_s else answer
+        return self._too_late() if monotonic() >= until_s else answer
 
     def drop(self) -> None:
         """End the try under way soon, and let no other begin."""
@@ -141,10 +144,11 @@ class Webhook:
     def _show(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
 
-    def _watch(self, until_s: float, over: Event) -> None:
+    def _watch(self, until_s: float, over: Event, cut: Event) -> None:
         """Cut the connection when its time is up: the timeout of a socket is for each of its words alone."""
         while not over.wait(_LOOK_EVERY_S):
             if self._dropped.is_set() or monotonic() >= until_s:
+                cut.set()
                 _cut(self._connection)
 
 

@@ -11,7 +11,7 @@ from gordon_core.memory import NOTHING, Memory, Verified
 from gordon_core.observation import Bind, Container, Gone, RouteSeen, RouteUnread, Unread
 from gordon_core.planner import plan
 from gordon_core.policy import Constant, WhenUnhealthy
-from gordon_core.snapshot import Declared, Hold, Snapshot, Subject
+from gordon_core.snapshot import Clash, Declared, Hold, Snapshot, Subject
 from gordon_shell.errors import DocumentError, StoreError
 from gordon_shell.memory.container import Behaviour, Simulated
 from gordon_shell.observer import Observer, Surroundings
@@ -394,6 +394,14 @@ def test_a_second_look_without_the_store_concludes_nothing() -> None:
     subject = lookout.subject()
     lookout.host.store.fail_reads("gone")
     assert Unread("the state store could not be read: gone") == lookout.observer.look_again(subject).seen
+
+
+def test_a_second_look_without_the_store_forgets_what_the_planner_said_of_the_first() -> None:
+    """Else the step that follows is decided upon a clash that its record does not show (D2)."""
+    lookout = Lookout()
+    subject = evolve(lookout.subject(), clash=Clash(32768, "shop/api", mine=True, failed=False))
+    lookout.host.store.fail_reads("gone")
+    assert lookout.observer.look_again(subject).clash is None
 
 
 def test_a_second_look_at_what_the_store_forgot_shows_nothing_of_it_but_its_route() -> None:
