@@ -20,6 +20,7 @@ _TAKES_REQUESTS = ("1", "2")  # starting (slow start) and running; 3 is stopping
 _FORMAT = "1"
 _COLUMNS = ("be_name", "srv_name", "srv_addr", "srv_op_state", "srv_admin_state", "srv_uweight", "srv_port")
 LOOPBACK = "127.0.0.1"
+_IN_LINE_S = 0.01
 
 
 @frozen
@@ -102,12 +103,24 @@ class RuntimeSocket:
         chunks: list[bytes] = []
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(self._timeout_s)
-            connection.connect(self._path)
+            self._connect(connection, until)
             connection.sendall(command.encode() + b"\n")
             while chunk := connection.recv(1 << 16):
                 chunks.append(chunk)
                 connection.settimeout(max(until - time.monotonic(), 0.001))
         return b"".join(chunks)
+
+    def _connect(self, connection: socket.socket, until_s: float) -> None:
+        """Connect, and wait where as many wait already as HAProxy lets: a socket with a timeout is refused there at once."""
+        while True:
+            try:
+                connection.connect(self._path)
+            except BlockingIOError:
+                if time.monotonic() >= until_s:
+                    raise TimeoutError from None
+                time.sleep(_IN_LINE_S)
+            else:
+                return
 
     def _whole(self, reply: bytes) -> str:
         """Refuse a reply that was cut off: the routes missing from it would look withdrawn."""
