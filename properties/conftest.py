@@ -21,7 +21,7 @@ settings.register_profile("nightly", _COMMON, max_examples=20_000, stateful_step
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
 settings.load_profile(PROFILE)
 
-SEEDS = {"dev": 100, "ci": 500, "nightly": 200_000}
+SEEDS = {"dev": 100, "ci": 350, "nightly": 200_000}
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,7 @@ from properties.conftest import PROFILE
 from properties.reachable import any_snapshots
 from properties.voyage import Voyage, course, failure_of
 
-MANY = {"dev": 20, "ci": 60, "nightly": 400}[PROFILE]
+MANY = {"dev": 20, "ci": 40, "nightly": 400}[PROFILE]
 _SAID = ("a line",)
 
 
