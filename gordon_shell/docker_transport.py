@@ -1,12 +1,13 @@
-"""docker-py's connections over a Unix socket, mended: one that fails to connect is closed, not left to the garbage collector.
+"""docker-py's connections over a Unix socket, mended: one that fails to connect is closed, not left to the garbage collector,
+and one that finds others waiting waits in line.
 
 Import this only where docker-py is needed anyway; it costs a quarter of a second.
 """
 
-import socket
-
 from docker.transport import UnixHTTPAdapter
 from docker.transport.unixconn import UnixHTTPConnection, UnixHTTPConnectionPool
+
+from gordon_shell.unix_sockets import connected
 
 
 class ClosingConnection(UnixHTTPConnection):
@@ -14,14 +15,7 @@ class ClosingConnection(UnixHTTPConnection):
 
     def connect(self) -> None:
         """Connect, or raise OSError."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.settimeout(self.timeout)
-            connection.connect(self.unix_socket)
-        except OSError:
-            connection.close()
-            raise
-        self.sock = connection
+        self.sock = connected(self.unix_socket, self.timeout)
 
 
 class ClosingPool(UnixHTTPConnectionPool):

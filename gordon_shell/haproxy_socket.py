@@ -5,13 +5,13 @@ is read back.
 """
 
 import csv
-import socket
 import time
 
 from attrs import frozen
 
 from gordon_core.observation import Bind, Port
 from gordon_shell.errors import RouterError
+from gordon_shell.unix_sockets import connected
 
 _FORCED_MAINTENANCE = 0x01
 _ANY_MAINTENANCE_OR_DRAIN = 0x01 | 0x02 | 0x08 | 0x10 | 0x20 | 0x40
@@ -20,7 +20,6 @@ _TAKES_REQUESTS = ("1", "2")  # starting (slow start) and running; 3 is stopping
 _FORMAT = "1"
 _COLUMNS = ("be_name", "srv_name", "srv_addr", "srv_op_state", "srv_admin_state", "srv_uweight", "srv_port")
 LOOPBACK = "127.0.0.1"
-_IN_LINE_S = 0.01
 
 
 @frozen
@@ -101,26 +100,12 @@ class RuntimeSocket:
     def _exchange(self, command: str) -> bytes:
         until = time.monotonic() + self._timeout_s
         chunks: list[bytes] = []
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(self._timeout_s)
-            self._connect(connection, until)
+        with connected(self._path, self._timeout_s) as connection:
             connection.sendall(command.encode() + b"\n")
             while chunk := connection.recv(1 << 16):
                 chunks.append(chunk)
                 connection.settimeout(max(until - time.monotonic(), 0.001))
         return b"".join(chunks)
-
-    def _connect(self, connection: socket.socket, until_s: float) -> None:
-        """Connect, and wait where as many wait already as HAProxy lets: a socket with a timeout is refused there at once."""
-        while True:
-            try:
-                connection.connect(self._path)
-            except BlockingIOError:
-                if time.monotonic() >= until_s:
-                    raise TimeoutError from None
-                time.sleep(_IN_LINE_S)
-            else:
-                return
 
     def _whole(self, reply: bytes) -> str:
         """Refuse a reply that was cut off: the routes missing from it would look withdrawn."""

@@ -1,5 +1,10 @@
 """Records and dossiers for tests of the journal: really decided ones, of the good subject and of some deviations."""
 
+import sqlite3
+import zlib
+from contextlib import closing
+from pathlib import Path
+
 from attrs import evolve
 
 from gordon_core.document import write_plan
@@ -54,3 +59,24 @@ def step(subject: Subject, *beside: Subject, clock: Clock = CLOCK, outcome: Outc
 def numbered(*records: Record, first: int = 1, pass_number: int = 1) -> list[Record]:
     """Return records as one pass wrote them."""
     return [evolve(each, number=number, pass_number=pass_number) for number, each in enumerate(records, first)]
+
+
+_PACKED = {"content", "plan"}
+
+
+def contents(path: Path) -> str:
+    """Return all that a journal's file says, as text; what is compressed, as what it says."""
+    said = []
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            rows = connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - of tables
+            columns = [each for each, *_ in rows.description]
+            for row in rows:
+                said += [_text(column, value) for column, value in zip(columns, row, strict=True)]
+    return "\n".join(said)
+
+
+def _text(column: str, value: object) -> str:
+    """By the name of its column: a digest may begin as compressed bytes do."""
+    return zlib.decompress(value).decode() if column in _PACKED and isinstance(value, bytes) else str(value)

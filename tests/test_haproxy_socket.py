@@ -3,7 +3,6 @@
 import contextlib
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from gordon_core.effects import Refused, Unknown
 from gordon_core.observation import Bind, Port
 from gordon_shell.errors import RouterError
 from gordon_shell.haproxy_router import HaproxyRouter
-from gordon_shell.haproxy_socket import RuntimeSocket
 from tests.haproxy import short_directory
 
 HTTP = Port(80)
@@ -34,39 +32,6 @@ def test_without_a_proxy_nothing_is_known(tmp_path: Path) -> None:
 def test_a_path_too_long_for_a_socket_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(RouterError, match="AF_UNIX path too long"):
         HaproxyRouter(str(tmp_path / ("x" * 200))).read()
-
-
-@pytest.mark.parametrize("is_freed", [True, False])
-def test_where_many_wait_already_it_waits_in_line_within_its_time(*, is_freed: bool) -> None:
-    """After an engine restart all routes go at once; one refused for that led to another's container (chaos, seed 62)."""
-    with short_directory() as directory, socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as line:
-        listener.bind(str(directory / "s"))
-        listener.listen(0)
-        listener.settimeout(20)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                waiting = line.enter_context(socket.socket(socket.AF_UNIX))
-                waiting.settimeout(0)
-                waiting.connect(str(directory / "s"))
-
-        def serve() -> None:
-            time.sleep(0.2)
-            while True:
-                with listener.accept()[0] as connection:
-                    connection.settimeout(0.05)
-                    with contextlib.suppress(TimeoutError):
-                        if connection.recv(100):
-                            return connection.sendall(b"well\n\n")
-
-        runtime = RuntimeSocket(str(directory / "s"), 20.0 if is_freed else 0.2)
-        if is_freed:
-            thread = threading.Thread(target=serve)
-            thread.start()
-            assert "well\n" == runtime.ask("anything")
-            thread.join(20)
-        else:
-            with pytest.raises(RouterError, match=r"did not answer at .* within 0\.2 s"):
-                runtime.ask("anything")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,5 @@
 """`once`, `run` and the library write the journal, beside the state, and nothing that goes wrong with it ends a recovery."""
 
-import sqlite3
-import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from gordon_shell.session import World
 from gordon_shell.shell_cli import NAME, cli
 from gordon_shell.sqlite_journal import SqliteJournal
 from gordon_shell.wiring import LiveOptions, live_journal
+from tests.journals import contents
 from tests.shell_worlds import HTTP, Ending, Said, Shell
 
 
@@ -202,8 +201,8 @@ class TestSecrets:
             (dossier,) = journal.dossiers()
             assert ("the password is [PASSWORD]", '{"password":"[PASSWORD]"}') == dossier.lines
             assert "[PASSWORD]" in repr(list(journal.records()))
-        assert "[PASSWORD]" in _contents(tmp_path / "own.db")
-        assert secret not in _contents(tmp_path / "own.db")
+        assert "[PASSWORD]" in contents(tmp_path / "own.db")
+        assert secret not in contents(tmp_path / "own.db")
 
 
 def _container_with(ports: Ports, shell: Shell, variable: Variable) -> str:
@@ -211,15 +210,3 @@ def _container_with(ports: Ports, shell: Shell, variable: Variable) -> str:
     assert Done() == ports.engine.create("web-1", Blueprint("shop:1", environment=(variable,)), {})
     ports.engine.start(next(each.container_id for each in ports.engine.rows()))
     return "web-1"
-
-
-def _contents(path: Path) -> str:
-    """Return all that a journal says, as text."""
-    said = []
-    with closing(sqlite3.connect(path)) as connection:
-        for table in ("subject", "record", "dossier", "deed", "kept"):
-            for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - of tables
-                said += [
-                    zlib.decompress(each).decode() if isinstance(each, bytes) and each[:1] == b"x" else str(each) for each in row
-                ]
-    return "\n".join(said)

@@ -62,7 +62,7 @@ def counted(target: str, path: Path, noted: str = "") -> Iterator[CountingSocket
     made = CountingSocket(path, target, noted)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
-        listener.listen(64)
+        listener.listen(0)  # so few may wait that any crowd has to stand in line
         server = threading.Thread(target=made.serve, args=(listener,))
         server.start()
         try:

@@ -1,9 +1,6 @@
 """Dossiers of containers that end on a real engine: all that is said of the end, and nothing of the execution after it."""
 
-import sqlite3
-import zlib
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from gordon_shell.ports import Details
 from gordon_shell.wiring import LiveOptions
 from gordon_shell.wishes import Wish
 from tests.engine_fixtures import NEEDS_ENGINE, Containers
+from tests.journals import contents
 from tests.on_engine.scene import eventually
 
 pytestmark = NEEDS_ENGINE
@@ -44,17 +42,6 @@ def dossiers(host: Host) -> tuple[Dossier, ...]:
 def records(host: Host) -> list[Record]:
     assert host.journal is not None
     return list(host.journal.records())
-
-
-def contents(path: Path) -> str:
-    said = []
-    with closing(sqlite3.connect(path)) as connection:
-        for table in ("subject", "record", "dossier"):
-            for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - of tables
-                said += [
-                    zlib.decompress(each).decode() if isinstance(each, bytes) and each[:1] == b"x" else str(each) for each in row
-                ]
-    return "\n".join(said)
 
 
 def test_a_crash_is_on_record_with_its_own_last_lines(host: Host, containers: Containers, tmp_path: Path) -> None:
