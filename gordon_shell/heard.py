@@ -1,5 +1,7 @@
 """What was heard of a pass, until it is written down."""
 
+from collections.abc import Callable
+
 from attrs import frozen
 
 from gordon_core.effects import Effect, Outcome
@@ -29,3 +31,6 @@ class Stepping:
 
 
 Heard = Looking | Stepping
+
+Take = Callable[[], list[Heard]]
+"""Takes what was heard so far of one pass, in its order; nothing once the pass is over, since all else of it comes then."""

@@ -117,9 +117,12 @@ class Journal(Protocol):
     `app` and `service` "": of any; times are wall clock, seconds since 1970, both ends included.
     """
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+    def write(
+        self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = (), *, goes_on: bool = False
+    ) -> None:
         """Write what one pass decided, or was done, all of it or nothing; of an execution that has a dossier, no other is kept.
 
+        `goes_on`: the records are of the pass that was written of last, by this object.
         Raise UnprunedError where it was written, and only what is too old or too much could not be let go of.
         """
 

@@ -15,11 +15,17 @@ _COLUMNS: Final = "number, pass, kind, is_whole, boot_s, wall_s, boot_id, subjec
 _Row = tuple[int, int, str, int, float, float, str, str, bytes, str, str, str, int | None]
 
 
-def insert_pass(connection: sqlite3.Connection, records: list[PackedRecord]) -> None:
-    """Put in what one pass decided, within a transaction of the caller's. Raise sqlite3.Error."""
-    begun = connection.execute("INSERT INTO pass (wall_s) VALUES (?)", (records[0].record.clock.wall_s,))
+def insert_pass(connection: sqlite3.Connection, records: list[PackedRecord], number: int = 0) -> int:
+    """Put in what one pass decided, within a transaction of the caller's, and return its number. Raise sqlite3.Error.
+
+    `number`: of a pass that was begun to be put in, 0 for a new one; one that is not here (any more) is a new one, too.
+    """
+    if connection.execute("SELECT 1 FROM pass WHERE number = ?", (number,)).fetchone() is None:
+        begun = connection.execute("INSERT INTO pass (wall_s) VALUES (?)", (records[0].record.clock.wall_s,))
+        number = begun.lastrowid or 0
     for each in records:
-        _insert(connection, each, begun.lastrowid or 0)
+        _insert(connection, each, number)
+    return number
 
 
 def _insert(connection: sqlite3.Connection, packed: PackedRecord, pass_number: int) -> None:

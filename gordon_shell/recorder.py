@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from operator import is_
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,7 +12,7 @@ from gordon_core.effects import Outcome
 from gordon_core.observation import Clock
 from gordon_core.planner import Decision, Plan
 from gordon_core.snapshot import Snapshot, Subject
-from gordon_shell.heard import Heard, Looking, Stepping
+from gordon_shell.heard import Heard, Looking, Stepping, Take
 from gordon_shell.journal import Journal
 from gordon_shell.ports import Ports
 from gordon_shell.report import Report
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S: Final = 5.0
 """How long the end of a program waits for what is still to be written, unless it is in a hurry."""
+EARLY_S: Final = 1.0
+"""How often what was heard of a pass under way is written: a SIGKILL costs no more than that."""
 MOST_WAITING: Final = 200
 """How many passes may wait to be written; what comes on top of that is not recorded."""
 _BEHIND = "the journal is behind, and the last passes are not recorded; see to its disk"
@@ -54,8 +56,11 @@ def recording(journal: Journal | None, ports: Ports, complain: Complain, patienc
 class Writer(Protocol):
     """Writes what was heard of passes: a Scribe at once, and Writing later."""
 
+    def begun(self, take: Take) -> None:
+        """Know that something was heard of a pass, of which this takes what there is so far."""
+
     def write(self, heard: list[Heard]) -> None:
-        """Write, or have written, what was heard of one pass."""
+        """Write, or have written, what was heard of one pass and not taken: it is over."""
 
     def end(self) -> None:
         """Have all of it written, and end."""
@@ -69,6 +74,8 @@ class Recorder:
         self._writer, self._now = writer, now
         self._gate = Lock()
         self._heard: list[Heard] = []
+        self._pass = 0
+        self._is_begun = False
         self._latest: tuple[Decision, ...] = ()
 
     def planned(self, plan: Plan, *, is_whole: bool) -> None:
@@ -87,22 +94,34 @@ class Recorder:
     def ended(self, report: Report) -> None:
         """Have what was heard of the pass written."""
         del report
-        if self._heard:
-            with self._gate:
-                heard, self._heard = self._heard, []
-            self._writer.write(heard)
+        self._over()
 
     def close(self) -> None:
         """Have written what was heard since, and end the writer."""
-        with self._gate:
-            heard, self._heard = self._heard, []
-        if heard:
-            self._writer.write(heard)
+        self._over()
         self._writer.end()
 
     def _hear(self, heard: Heard) -> None:
         with self._gate:
             self._heard.append(heard)
+            is_first, self._is_begun, number = not self._is_begun, True, self._pass
+        if is_first:
+            self._writer.begun(partial(self._so_far, number))
+
+    def _so_far(self, number: int) -> list[Heard]:
+        """Return what was heard of the pass of this number and not taken yet."""
+        with self._gate:
+            if number != self._pass:
+                return []
+            heard, self._heard = self._heard, []
+            return heard
+
+    def _over(self) -> None:
+        if self._is_begun:
+            with self._gate:
+                heard, self._heard = self._heard, []
+                self._pass, self._is_begun = self._pass + 1, False
+            self._writer.write(heard)
 
 
 class Writing:
@@ -111,19 +130,26 @@ class Writing:
     def __init__(self, scribe: "Scribe", complain: Complain, patience: Patience = _patience) -> None:
         """Let this one write."""
         self._scribe, self._complain, self._patience = scribe, complain, patience
-        self._waiting: SimpleQueue[list[Heard] | None] = SimpleQueue()
+        self._waiting: SimpleQueue[list[Heard] | Take | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._is_behind = False
 
+    def begun(self, take: Take) -> None:
+        """Have what is heard of this pass written while it is under way."""
+        self._put(take)
+
     def write(self, heard: list[Heard]) -> None:
         """Have this written soon."""
+        self._put(heard)
+
+    def _put(self, what: list[Heard] | Take) -> None:
         if self._waiting.qsize() >= MOST_WAITING:
             if not self._is_behind:
                 self._complain(_BEHIND)
             self._is_behind = True
             return
         self._is_behind = False
-        self._waiting.put(heard)
+        self._waiting.put(what)
         if self._thread is None:
             self._thread = Thread(target=self._work, name="journal", daemon=True)
             self._thread.start()
@@ -139,8 +165,22 @@ class Writing:
             self._complain(f"the journal does not have the last passes: they could not be written within {patience_s:.2g} s")
 
     def _work(self) -> None:
-        while (heard := self._waiting.get()) is not None:
-            self._guarded(partial(self._scribe.write, heard))
+        take: Take | None = None
+        while True:
+            try:
+                what = self._waiting.get(timeout=EARLY_S if take is not None else None)
+            except Empty:
+                if take is not None and (heard := take()):
+                    self._guarded(partial(self._scribe.write, heard, is_over=False))
+                continue
+            match what:
+                case None:
+                    break
+                case list():
+                    take = None
+                    self._guarded(partial(self._scribe.write, what))
+                case _:
+                    take = what
         self._guarded(self._scribe.end)
 
     def _guarded(self, do: Callable[[], None]) -> None:

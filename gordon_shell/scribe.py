@@ -14,7 +14,7 @@ from gordon_core.sentences import record
 from gordon_core.snapshot import Snapshot, Subject
 from gordon_shell.dossiers import Output, taken
 from gordon_shell.errors import JournalError, UnprunedError
-from gordon_shell.heard import Heard, Looking
+from gordon_shell.heard import Heard, Looking, Take
 from gordon_shell.journal import Dossier, Journal, Kind, Record, Step
 from gordon_shell.journal_rows import text_of
 
@@ -37,9 +37,13 @@ class Scribe:
         self._records: list[Record] = []
         self._dossiers: list[Dossier] = []
         self._taken: dict[str, str] = {}
+        self._is_within = False
 
-    def write(self, heard: Sequence[Heard]) -> None:
-        """Write what was heard of one pass, together with what could not be written before."""
+    def begun(self, take: Take) -> None:
+        """Leave it: what is written at once is written when the pass is over."""
+
+    def write(self, heard: Sequence[Heard], *, is_over: bool = True) -> None:
+        """Write what was heard of one pass (so far, unless it `is_over`), with what could not be written before."""
         looked = self._looked if self._looked is not None else self._begin()
         for each in heard:
             looked = self._take_down(each, looked)
@@ -51,6 +55,7 @@ class Scribe:
             self._complaint = ""
         except JournalError as error:
             self._tell(str(error))
+        self._is_within = self._is_within and not is_over
 
     def end(self) -> None:
         """Write what is left, and keep what was looked at last, for the next process."""
@@ -122,13 +127,14 @@ class Scribe:
             self._is_kept = False
         del self._records[:-MOST_UNWRITTEN], self._dossiers[:-MOST_UNWRITTEN]
         try:
-            self._journal.write(self._records, self._dossiers)
+            self._journal.write(self._records, self._dossiers, goes_on=self._is_within)
         except UnprunedError:
             self._forget_written()  # they are in it, and would be in it twice
             raise
         self._forget_written()
 
     def _forget_written(self) -> None:
+        self._is_within = self._is_within or bool(self._records)
         self._records.clear()
         self._dossiers.clear()
 

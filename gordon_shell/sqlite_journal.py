@@ -47,10 +47,13 @@ class SqliteJournal:
         self._connection: sqlite3.Connection | None = None
         self._identity = (0, 0)
         self._is_closed = False
+        self._pass_number = 0
 
     # --- writing -----------------------------------------------------------------------------------------------------------
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+    def write(
+        self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = (), *, goes_on: bool = False
+    ) -> None:
         """Write what one pass decided, or was done, and let go of what is too old or too much; see Journal."""
         try:
             known: dict[int, tuple[Subject, Packed]] = {}
@@ -64,7 +67,7 @@ class SqliteJournal:
 
         def work(connection: sqlite3.Connection) -> None:
             if new:
-                insert_pass(connection, new)
+                self._pass_number = insert_pass(connection, new, self._pass_number if goes_on else 0)
             for each, content in ends:
                 row = (each.container_id, each.started_at, each.app, each.service, each.clock.wall_s, content.content)
                 connection.execute("INSERT OR IGNORE INTO dossier VALUES (?, ?, ?, ?, ?, ?)", row)

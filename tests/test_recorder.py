@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from gordon_core.document import write_plan
-from gordon_core.effects import Publish, RecordAttempt, Restart, Start, Withdraw
+from gordon_core.effects import DONE, Publish, RecordAttempt, Restart, Start, Withdraw
 from gordon_core.looks import WHOLE_EVERY_S
 from gordon_core.observation import Bind
 from gordon_core.planner import plan
@@ -16,7 +16,7 @@ from gordon_shell import recorder as room
 from gordon_shell import scribe
 from gordon_shell.crew import InlineCrew
 from gordon_shell.errors import UnprunedError
-from gordon_shell.heard import Looking
+from gordon_shell.heard import Looking, Take
 from gordon_shell.host import Host
 from gordon_shell.journal import Dossier, Kind, Record
 from gordon_shell.memory.clock import MemoryClock
@@ -176,6 +176,53 @@ class TestSteps:
         assert withdrawn.step.result.effect in plan(withdrawn.snapshot).effects
 
 
+class TestParts:
+    """What is done is on record a second later, not when the pass is over: whatever kills the program costs no more."""
+
+    def test_what_was_heard_so_far_is_written_while_the_pass_is_under_way(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(room, "EARLY_S", 0.02)
+        with recording(site.journal, site.ports, site.complaints.append) as witness:
+            for crashed in (good(down), good(down, having(app="blog"))):
+                before = site.journal.extent().records
+                snapshot = host(crashed)
+                now = plan(snapshot)
+                witness.planned(now, is_whole=True)
+                _until_it_holds(site.journal, before + 1)
+                (decision,) = now.services
+                witness.stepped(snapshot, decision, DONE, decision.subject)
+                _until_it_holds(site.journal, before + 2)
+                witness.ended(Report(now))
+            witness.stepped(snapshot, decision, DONE, decision.subject)
+        assert [1, 1, 2, 2, 3] == [each.pass_number for each in site.journal.records()]
+        assert [Kind.LOOK, Kind.STEP, Kind.LOOK, Kind.STEP, Kind.STEP] == [each.kind for each in site.journal.records()]
+        assert [] == site.complaints
+
+    def test_what_is_over_is_not_taken_as_a_part(self, site: Site) -> None:
+        """All of it is in what is written at the end, and what comes then is of the next pass."""
+        takes: list[Take] = []
+
+        class Keeping(Scribe):
+            def begun(self, take: Take) -> None:
+                takes.append(take)
+
+        recorder = Recorder(Keeping(site.journal, site.engine, site.complaints.append), site.clock.now)
+        snapshot = host(good(down))
+        now = plan(snapshot)
+        recorder.planned(now, is_whole=True)
+        recorder.ended(Report(now))
+        recorder.stepped(snapshot, now.services[0], DONE, now.services[0].subject)
+        assert (2, [], 1) == (len(takes), takes[0](), len(takes[1]()))
+
+
+def _until_it_holds(journal: MemoryJournal, records: int) -> None:
+    ends_s = time.monotonic() + 20
+    while journal.extent().records < records:
+        assert time.monotonic() < ends_s
+        time.sleep(0.005)
+
+
 class TestDossiers:
     def test_a_crash_leaves_its_exit_its_last_lines_and_its_health(self, site: Site) -> None:
         site.engine.behave(WEB, Behaviour(checks=(True,)))
@@ -303,7 +350,7 @@ class TestTrouble:
         unpruned = UnprunedError("it cannot be pruned")
 
         class Stuck(MemoryJournal):
-            def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = ()) -> None:
+            def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), *_: object, **__: bool) -> None:
                 super().write(records, dossiers)
                 raise unpruned
 

@@ -95,8 +95,9 @@ class TestTheFile:
         journal.write([look(SHOP)])
         for each in tuple(path.parent.iterdir()):
             each.rename(path.parent / f"old-{each.name}")
-        journal.write([look(CRASHED)])
-        assert [CRASHED] == [each.snapshot.subjects[0] for each in read(path)]
+        journal.write([look(CRASHED)], goes_on=True)
+        journal.write([look(SHOP)])
+        assert [(CRASHED, 1), (SHOP, 2)] == [(each.snapshot.subjects[0], each.pass_number) for each in read(path)]
         assert [SHOP] == [each.snapshot.subjects[0] for each in read(path.parent / "old-history.db")]
 
     def test_an_older_version_is_brought_up_to_date_with_all_that_it_holds(self, path: Path) -> None:

@@ -27,12 +27,14 @@ class MemoryJournal:
         """Raise JournalError with this text from every call; "" ends that."""
         self._fault = reason
 
-    def write(self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = ()) -> None:
+    def write(
+        self, records: Iterable[Record], dossiers: Iterable[Dossier] = (), deeds: Iterable[Deed] = (), *, goes_on: bool = False
+    ) -> None:
         """Write what one pass decided, or was done; see Journal."""
         new = tuple(records)
         with self._gate:
             self._check()
-            self._passes += bool(new)
+            self._passes += bool(new) and not (goes_on and self._passes)
             for each in new:
                 self._records.append(evolve(each, number=len(self._records) + 1, pass_number=self._passes))
             for one in dossiers:

@@ -50,6 +50,15 @@ def test_passes_are_counted(journal: Journal) -> None:
     assert [(1, 1), (2, 2), (3, 2)] == [(each.number, each.pass_number) for each in journal.records()]
 
 
+def test_a_pass_may_be_written_in_parts(journal: Journal) -> None:
+    journal.write([look(SHOP)], goes_on=True)
+    journal.write([step(CRASHED)], goes_on=True)
+    journal.write([], [FULL], goes_on=True)
+    journal.write([look(CRASHED)])
+    journal.write([step(CRASHED)], goes_on=True)
+    assert [1, 1, 2, 2] == [each.pass_number for each in journal.records()]
+
+
 def test_records_are_found_by_app_and_service(journal: Journal) -> None:
     api = made(SHOP, having(service="api"))
     journal.write([look(SHOP), look(BLOG), look(api, BLOG)])
