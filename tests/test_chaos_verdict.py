@@ -32,11 +32,16 @@ from gordon_shell.memory.journal import MemoryJournal
 from gordon_shell.reconciler import Reconciler
 from gordon_shell.recorder import Recorder
 from gordon_shell.scribe import Scribe
+from tests.chaos.course import Course
 from tests.chaos.growth import SHORTEST_S, Sample, growth
-from tests.chaos.verdict import Deploying, Verdict, unexplained
+from tests.chaos.judge import Deploying
+from tests.chaos.liveness import Liveness
+from tests.chaos.plans import Plans
+from tests.chaos.verdict import Verdict, unexplained
 from tests.hosts import HTTP, Host, no_policy
 
 Spoil = Callable[[Record], Record]
+SUPERSEDED = Deploying("web", 2490.0, 2520.0)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +75,15 @@ def test_an_honest_journal_keeps_every_invariant_and_each_is_judged(records: lis
     assert [] == verdict.wrong
     everything = {"B1", "B2", "B3", "B4", "B7", "D1", "F2", "F3", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P10"}
     assert everything == set(verdict.judged)
+
+
+def test_nor_is_there_anything_against_its_course_its_plans_and_how_long_things_take(records: list[Record]) -> None:
+    course, plans = Course(deploys=(SUPERSEDED,)).over(records), Plans().over(records)
+    liveness = Liveness().over(records)
+    assert ([], [], []) == (course.wrong, plans.wrong, liveness.wrong)
+    assert {"B5", "C2", "C3", "F1", "L5", "P8", "P9"} == set(course.judged)
+    assert {"B6", "D2", "D3", "D4"} == set(plans.judged)
+    assert {"L1", "L2", "L4", "L6"} == set(liveness.judged)
 
 
 def test_history_that_no_charge_on_record_explains_is_found(records: list[Record]) -> None:

@@ -1,10 +1,11 @@
 """An hour of chaos on a real engine and a real HAProxy: `python -m tests.chaos --minutes 60` (`make chaos MINUTES=60`).
 
 Thirty containers are in the care of `gordon-shell run`, with a shortened policy. By a seed, containers are killed, stopped,
-paused, made ill, removed and replaced, and deployed anew; the engine, the proxy and the program itself are killed and started
-again (the program in the first half only: the second half shows whether it grows). Clients ask every service through HAProxy all
-the while. Then chaos stops. It must converge within its bound, and stay so; no complete answer may ever have been wrong; the
-process may not have grown; and every step on record is held against the invariants. Exit code 1 where any of this does not hold.
+paused, made ill, removed and replaced, deployed anew (also by a deploy that is killed), held and released; jobs run again, and
+the app is stopped as a whole; the engine, the proxy and the program itself are killed and started again (the program in the
+first half only: the second half shows whether it grows). Clients ask every service through HAProxy all the while. Then chaos
+stops. It must converge within its bound, and stay so; no complete answer may ever have been wrong; the process may not have
+grown; and what is on record is held against the invariants. Exit code 1 where any of this does not hold.
 """
 
 import argparse
@@ -25,13 +26,16 @@ from gordon_core.situations import Situation
 from gordon_shell.errors import GordonError
 from gordon_shell.journal import Kind as RecordKind
 from gordon_shell.journal import Record
+from gordon_shell.recorder import EARLY_S
 from gordon_shell.sqlite_journal import SqliteJournal
 from gordon_shell.wiring import live_snapshot
 from tests.chaos.blows import Chaos
 from tests.chaos.clients import Answers, ask, asking
+from tests.chaos.court import SPANS, Spans, in_words, judged_by_all
 from tests.chaos.growth import Watch, growth
 from tests.chaos.host import APP, BOUND_S, CADENCE_S, STABLE_S, Host, boot_s, proxy_config, services
-from tests.chaos.verdict import Span, Verdict, unexplained
+from tests.chaos.judge import Span
+from tests.chaos.verdict import unexplained
 from tests.engine_fixtures import SCRIPT, Containers, PrivateEngine, spare_engine
 from tests.haproxy import running_haproxy, short_directory
 
@@ -110,14 +114,16 @@ def judge(host: Host, findings: Findings, quiet_from: int) -> None:
         dossiers = journal.dossiers()
     blind = tuple(lost(records, each) for each in host.kills)
     longest_s = max((end_s - begin_s for begin_s, end_s in blind), default=0.0)
-    verdict = Verdict(blind, tuple(host.deploys)).over(records)
+    spans = Spans(blind, tuple(host.deploys), tuple(host.away))
+    (host.room / SPANS).write_text(spans.written())
+    judges = judged_by_all(records, spans)
+    wrong = [words for each in judges for words in each.wrong]
     steps = [each for each in records if each.kind is RecordKind.STEP]
     say(f"     {len(records):,} records ({len(steps):,} steps), {len(dossiers):,} dossiers")
     say(f"     killed {len(blind)} times, and what it did in at most {longest_s:.0f} s before that is not on record")
-    say(f"     judged: {', '.join(f'{name} {times:,}' for name, times in sorted(verdict.judged.items()))}")
-    for each in verdict.wrong[:20]:
-        say(f"     {each}")
-    findings.demand(not verdict.wrong, f"every step on record keeps the invariants ({len(verdict.wrong)} do not)")
+    for words in in_words(judges):
+        say(f"     {words}")
+    findings.demand(not wrong, f"what is on record keeps every invariant that came up ({len(wrong)} sentences against them)")
     begun = sorted(host.begun(), key=lambda each: each[1])
     excused = (*((begin_s, end_s + _LATE_S) for begin_s, end_s in blind), *((each.begin_s, each.end_s) for each in host.deploys))
     strange = unexplained(begun, records, excused, _LATE_S)
@@ -133,9 +139,9 @@ def judge(host: Host, findings: Findings, quiet_from: int) -> None:
 
 
 def lost(records: list[Record], killed_s: float) -> Span:
-    """Return the span before a kill of which nothing is on record: what a pass did is written when it ends."""
+    """Return the span before a kill of which nothing is on record: what a pass does is written every second."""
     last_s = max((each.clock.boot_s for each in records if each.clock.boot_s <= killed_s), default=0.0)
-    return last_s - CADENCE_S, killed_s + 1.0
+    return min(last_s, killed_s - EARLY_S) - 1.0, killed_s + 1.0
 
 
 def _lasts(host: Host, record: Record) -> bool:

@@ -13,13 +13,15 @@ from attrs import define, field
 from docker.errors import APIError, DockerException
 from requests.exceptions import RequestException
 
-from tests.chaos.host import APP, IMAGE, Host, boot_s
-from tests.chaos.verdict import Deploying
+from tests.chaos.host import APP, CADENCE_S, IMAGE, JOB, SIDELINED, Host, boot_s
+from tests.chaos.judge import Deploying
 
 _RESTLESS_S = 20.0
 """For so long after the engine came back nobody creates anything by hand: the routes of what ended with it still stand then, and
 their ports are free for whoever asks first."""
 _TRIES, _PATIENCE_S = 60, 900.0
+_PATIENCE_OF_A_DEPLOY_S = 120.0
+"""Within which a deploy must do its work, although its service may be on hold, and all the rest goes on."""
 FAILED = pytest.fail.Exception
 _BUSY = 75
 
@@ -35,6 +37,8 @@ class Chaos:
     spares_program: bool = False
     engine_back_s: float = 0.0
     paused: dict[str, float] = field(factory=dict)
+    held: dict[str, float] = field(factory=dict)
+    ill: dict[str, float] = field(factory=dict)
     deploying: "Future[None] | None" = None
     failures: list[str] = field(factory=list)
     deployed: int = 0
@@ -42,9 +46,11 @@ class Chaos:
     def strike(self) -> None:
         """Let one thing happen."""
         self._unpause(boot_s())
+        self._heal(boot_s())
         blows: tuple[tuple[Callable[[], object], int], ...] = (
             (self.kill, 30), (self.pause, 12), (self.sicken, 10), (self.replace, 8), (self.deploy, 6), (self.stop, 4),
-            (self.restart_proxy, 3), (self.restart_program, 3), (self.restart_engine, 2),
+            (self.restart_proxy, 3), (self.restart_program, 3), (self.restart_engine, 2), (self.hold, 4), (self.run_again, 4),
+            (self.kill_deploy, 3), (self.stop_app, 1),
         )  # fmt: skip
         blow = self.chance.choices([each for each, _ in blows], [weight for _, weight in blows])[0]
         with contextlib.suppress(APIError, DockerException, RequestException):
@@ -56,6 +62,9 @@ class Chaos:
         self._unpause(float("inf"))
         if self.deploying is not None:
             self.deploying.result(600)
+        self._heal(float("inf"))
+        for name in [each for each, until_s in self.held.items() if until_s > boot_s()]:
+            self._command("release", f"{APP}/{name}")
 
     def _any(self) -> str:
         return self.chance.choice(list(self.host.services))
@@ -98,9 +107,59 @@ class Chaos:
         checked = [name for name, kind in self.host.services.items() if kind.is_checked]
         if not checked:
             return None
-        client = self.host.containers.client
-        client.exec_start(client.exec_create(self.host.container(self.chance.choice(checked)), ["touch", "/tmp/ill"])["Id"])  # noqa: S108
+        name = self.chance.choice(checked)
+        container_id = self.host.container(name)
+        self._does(container_id, "touch", "/tmp/ill")  # noqa: S108 - inside the container
+        if self.host.services[name] is SIDELINED:
+            self.ill[container_id] = boot_s() + self.chance.uniform(10, 30)
         return checked
+
+    def _heal(self, now_s: float) -> None:
+        """Let those be well again that nobody restarts for their health."""
+        for each in [name for name, until_s in self.ill.items() if until_s <= now_s]:
+            with contextlib.suppress(APIError, DockerException, RequestException):
+                self._does(each, "rm", "-f", "/tmp/ill")  # noqa: S108 - likewise
+                del self.ill[each]
+
+    def _does(self, container_id: str, *command: str) -> None:
+        client = self.host.containers.client
+        client.exec_start(client.exec_create(container_id, list(command))["Id"])
+
+    # --- an operator's wishes ----------------------------------------------------------------------------------------
+
+    def hold(self) -> object:
+        """Hold a service for a while."""
+        name, for_s = self._any(), self.chance.randint(10, 40)
+        self.held[name] = boot_s() + for_s
+        return self._command("hold", f"{APP}/{name}", "--until", f"+{for_s}s", "--reason", "chaos")
+
+    def run_again(self) -> object:
+        """Have a job that may be done run again."""
+        jobs = [name for name, kind in self.host.services.items() if kind is JOB]
+        return self._replacing(self._run_again, self.chance.choice(jobs)) if jobs else None
+
+    def _run_again(self, name: str) -> None:
+        self._command("retry", f"{APP}/{name}")
+
+    def stop_app(self) -> object:
+        """Stop all of the app, and let it run again."""
+        return self._replacing(self._stop_app, "")
+
+    def _stop_app(self, _name: str) -> None:
+        self._command("stop", APP)
+        time.sleep(self.chance.uniform(3, 15))
+        self._command("start", APP)
+
+    def _command(self, *words: str) -> object:
+        """Give a command, again and again where somebody else holds what it needs."""
+        for _ in range(_TRIES):
+            done = self.host.shell(*words)
+            if done.returncode != _BUSY:
+                break
+            time.sleep(1)
+        if done.returncode:
+            self.failures.append(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
+        return done
 
     # --- replacements, which take a while, beside other blows --------------------------------------------------------
 
@@ -112,6 +171,12 @@ class Chaos:
         """Deploy a service anew."""
         return self._replacing(
             self._deploy, self.chance.choice([name for name, kind in self.host.services.items() if kind.lasts])
+        )
+
+    def kill_deploy(self) -> object:
+        """Deploy a service anew, kill that with SIGKILL before it is done, and deploy it without any other help."""
+        return self._replacing(
+            self._kill_deploy, self.chance.choice([name for name, kind in self.host.services.items() if kind.lasts])
         )
 
     def _replacing(self, act: Callable[[str], None], name: str) -> object:
@@ -145,15 +210,29 @@ class Chaos:
         if done.returncode not in {0, 1, 69, _BUSY}:
             self.failures.append(f"deploy of {name} ended with {done.returncode}: {done.stderr}")
 
+    def _kill_deploy(self, name: str) -> None:
+        self.deployed += 1
+        with self.host.begun_shell("deploy", APP, name, IMAGE, "-e", f"ROUND={self.deployed}") as deploy:
+            time.sleep(self.chance.uniform(0.3, 4))
+            deploy.kill()
+        begun_s, code = boot_s(), 1
+        while code and boot_s() < begun_s + _PATIENCE_OF_A_DEPLOY_S:
+            code = self.host.shell("deploy", APP, name, IMAGE, "-e", f"ROUND={self.deployed}").returncode
+            time.sleep(1)
+        if code:
+            self.failures.append(f"C3: a deploy of {name} was killed, and for {_PATIENCE_OF_A_DEPLOY_S:.0f} s none did its work")
+
     # --- the engine, the proxy, the program --------------------------------------------------------------------------
 
     def restart_engine(self) -> object:
         """Kill the engine, and start it again: with live-restore, or without, which ends every container."""
         if boot_s() < self.engine_back_s + 2 * _RESTLESS_S or (self.deploying is not None and not self.deploying.done()):
             return None
+        begun_s = boot_s()
         self.host.engine.kill()
         time.sleep(self.chance.uniform(0, 8))
         self.engine_returns("--live-restore" if self.chance.random() < 0.4 else "")
+        self.host.away.append((begun_s, boot_s() + _RESTLESS_S))
         return True
 
     def engine_returns(self, flags: str) -> None:
@@ -175,16 +254,20 @@ class Chaos:
 
     def restart_proxy(self) -> object:
         """Kill the proxy, and start it again, with no route."""
+        begun_s = boot_s()
         self.host.proxy.kill()
         time.sleep(self.chance.uniform(0, 4))
         self.host.proxy.start()
+        self.host.away.append((begun_s, boot_s() + CADENCE_S))
         return True
 
     def restart_program(self) -> object:
         """Kill the program, and start it again."""
         if self.spares_program:
             return None
+        begun_s = boot_s()
         self.host.kill()
         time.sleep(self.chance.uniform(0, 4))
         self.host.start()
+        self.host.away.append((begun_s, boot_s() + CADENCE_S))
         return True

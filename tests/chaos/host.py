@@ -17,7 +17,7 @@ from gordon_shell.ports import Stored
 from gordon_shell.sqlite_store import SqliteStore
 from gordon_shell.wiring import LiveOptions
 from tests.chaos.growth import Watch
-from tests.chaos.verdict import Deploying
+from tests.chaos.judge import Deploying, Span
 from tests.engine_fixtures import IMAGE, Containers, PrivateEngine
 from tests.haproxy import RunningHaproxy
 from tests.on_engine.scene import frontends
@@ -49,28 +49,33 @@ _CHECK = "test ! -e /tmp/ill"
 
 @frozen
 class Kind:
-    """What sort of workload a service is: its command after it told of its start; whether it is routed, checked, and lasts."""
+    """What sort of workload a service is: its command after it told of its start; whether it is routed, checked, and lasts; and
+    the constant of recovery that is set for it by command."""
 
     command: str
     is_routed: bool = True
     is_checked: bool = False
     lasts: bool = True
+    tuned: str = ""
 
 
 WEB, CHECKED = Kind(_SERVE), Kind(_SERVE, is_checked=True)
 LOOPER, BRIEF = Kind(_SERVE_BRIEFLY, lasts=False), Kind("exit 3", lasts=False)
 WORKER = Kind("exec sleep 100000", is_routed=False)
+JOB = Kind("sleep 9", is_routed=False, lasts=False, tuned="exit_0_is_done=true")
+SIDELINED = Kind(_SERVE, is_checked=True, tuned="unhealthy=withdraw")
 
 
 def services(count: int) -> dict[str, Kind]:
-    """Return so many services by name: of every ten six plain ones, one with a health check, one that loops, two workers."""
+    """Return so many services by name: of every ten five plain ones, two with a health check (one of them is only withdrawn for
+    that), one that loops, a worker, and a job that is done some time."""
     kinds = [("web", WEB)] * 4 + [
         ("ill", CHECKED),
         ("work", WORKER),
         ("loop", LOOPER),
         ("web", WEB),
-        ("work", WORKER),
-        ("web", WEB),
+        ("job", JOB),
+        ("aside", SIDELINED),
     ]
     named = [kinds[index % len(kinds)] for index in range(count)]
     return {f"{name}{index}": BRIEF if kind is LOOPER and index > 10 else kind for index, (name, kind) in enumerate(named)}
@@ -89,6 +94,7 @@ class Host:
     process: "subprocess.Popen[bytes] | None" = None
     kills: list[float] = field(factory=list)
     deploys: list[Deploying] = field(factory=list)
+    away: list[Span] = field(factory=list)
 
     @property
     def options(self) -> LiveOptions:
@@ -121,18 +127,28 @@ class Host:
         made = [f"{name}={self.create(name)}" for name in self.services]
         unpublished = [each for name, kind in self.services.items() if not kind.is_routed for each in ("--unpublished", name)]
         done = self.shell("adopt", APP, *made, *unpublished)
-        if done.returncode:
-            sys.exit(f"chaos: adopt ended with {done.returncode}: {done.stdout}{done.stderr}")
+        tuned = {f"{APP}/{name}": kind.tuned for name, kind in self.services.items() if kind.tuned}
+        for each in (done, *(self.shell("tune", name, constant) for name, constant in tuned.items())):
+            if each.returncode:
+                sys.exit(f"chaos: {each.args} ended with {each.returncode}: {each.stdout}{each.stderr}")
 
     def shell(self, *words: str, program: str = "gordon-shell") -> "subprocess.CompletedProcess[str]":
         """Run one command of the product to its end."""
         command = [Path(sys.executable).with_name(program), *words]
-        environment = os.environ | {
+        return subprocess.run(command, env=self._environment, check=False, capture_output=True, text=True, timeout=600)
+
+    def begun_shell(self, *words: str) -> "subprocess.Popen[bytes]":
+        """Begin one command of the product, and leave it; what it prints goes nowhere."""
+        command = [Path(sys.executable).with_name("gordon-shell"), *words]
+        return subprocess.Popen(command, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return os.environ | {
             "GORDON_STATE": str(self.room / "state.db"),
             "GORDON_POLICY": str(self.room / "policy.toml"),
             "GORDON_HAPROXY": self.proxy.socket,
         }
-        return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=600)
 
     def start(self) -> None:
         """Let `gordon-shell run` begin."""
@@ -194,4 +210,6 @@ def boot_s() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-__all__ = ["APP", "BOUND_S", "IMAGE", "Host", "Kind", "boot_s", "proxy_config", "services"]
+__all__ = [
+    "APP", "BOUND_S", "CADENCE_S", "IMAGE", "JOB", "SIDELINED", "Host", "Kind", "boot_s", "proxy_config", "services",
+]  # fmt: skip

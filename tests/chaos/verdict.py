@@ -1,14 +1,12 @@
 """The verdict over an hour of chaos, from the journal alone: every step is held against the invariants of P, B and F.
 
-It never asks the planner: what a step may be decided upon is read from the recorded snapshot by rules of its own. `blind` are the
-spans, in seconds since boot, of which the last records may be lost, since the program was killed in them; `deploys` are those in
-which a deploy worked on a service: the charges and starts by which it keeps the old container up are not in the journal.
+It never asks the planner: what a step may be decided upon is read from the recorded snapshot by rules of its own. The charges and
+starts by which a deploy keeps the old container up are not in the journal, so that deploys excuse a count that is another.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from gordon_core.document import read_plan
 from gordon_core.effects import (
@@ -33,18 +31,9 @@ from gordon_core.effects import (
 from gordon_core.observation import Container, HealthStatus, Protocol, RouteSeen, SeenAs
 from gordon_core.snapshot import Intent, Subject
 from gordon_shell.journal import Kind, Record, Step
+from tests.chaos.judge import Judge, Span, is_done
 
-Span = tuple[float, float]
 _CLEAN = {HealthStatus.NONE, HealthStatus.HEALTHY}
-
-
-@frozen
-class Deploying:
-    """A span, in seconds since boot, in which a service was deployed or replaced."""
-
-    service: str
-    begin_s: float
-    end_s: float
 
 
 @define(eq=False)
@@ -58,13 +47,9 @@ class Account:
 
 
 @define(eq=False)
-class Verdict:
-    """How often each invariant was judged, and every sentence about one that does not hold."""
+class Verdict(Judge):
+    """Judges each step by itself, and the budget over all of them."""
 
-    blind: tuple[Span, ...] = ()
-    deploys: tuple[Deploying, ...] = ()
-    judged: Counter[str] = field(factory=Counter)
-    wrong: list[str] = field(factory=list)
     accounts: dict[str, Account] = field(factory=dict)
 
     def over(self, records: Iterable[Record]) -> "Verdict":
@@ -78,7 +63,7 @@ class Verdict:
         subject = next(each for each in record.snapshot.subjects if (each.app, each.service) == (step.app, step.service))
         effect, outcome = step.result.effect, step.result.outcome
         asked = [each.effect for each in read_plan(record.plan).lines if (each.app, each.service) == (step.app, step.service)]
-        self._demand("D1", effect in asked, record, f"{effect} was done, and not decided: {asked}")
+        self.demand("D1", effect in asked, record, f"{effect} was done, and not decided: {asked}")
         self._aimed(record, subject, effect)
         match effect:
             case Publish():
@@ -89,7 +74,7 @@ class Verdict:
             case RecordAttempt():
                 self._on_time(record, subject)
             case PersistBinds() | RecordVerified():
-                self._demand("P4", _is_ready(subject), record, f"{type(effect).__name__} without a readiness answer")
+                self.demand("P4", _is_ready(subject), record, f"{type(effect).__name__} without a readiness answer")
             case RecordFailure():
                 self._charge(record, subject, effect, outcome)
             case DropHistory():
@@ -102,58 +87,58 @@ class Verdict:
     def _aimed(self, record: Record, subject: Subject, effect: Effect) -> None:
         generation = getattr(effect, "generation", None)
         if generation is not None:
-            self._demand("P6", generation == subject.generation(), record, f"{effect} is not for what ACTIVE names")
+            self.demand("P6", generation == subject.generation(), record, f"{effect} is not for what ACTIVE names")
 
     # --- publication -------------------------------------------------------------------------------------------------
 
     def _publication(self, record: Record, subject: Subject, effect: Publish) -> None:
         seen, declared, route = subject.seen, subject.declared, subject.route
         assert declared is not None
-        self._demand("P1", subject.seen_as is SeenAs.RUNNING, record, "published, and not seen running")
+        self.demand("P1", subject.seen_as is SeenAs.RUNNING, record, "published, and not seen running")
         healthy = isinstance(seen, Container) and seen.health.status in _CLEAN
-        self._demand("P1", healthy, record, "published, and not healthy")
+        self.demand("P1", healthy, record, "published, and not healthy")
         carries = route.carries if isinstance(route, RouteSeen) else ()
         present = {each for each in subject.binds if each.port.protocol in carries}
-        self._demand("P1", set(effect.binds) == present, record, f"published at {effect.binds}, and not at {present}")
-        self._demand("P1", _is_ready(subject), record, "published without a readiness answer of this execution in this pass")
+        self.demand("P1", set(effect.binds) == present, record, f"published at {effect.binds}, and not at {present}")
+        self.demand("P1", _is_ready(subject), record, "published without a readiness answer of this execution in this pass")
         verified, started_at = subject.memory.verified, seen.started_at if isinstance(seen, Container) else ""
         is_on_record = verified is not None and (verified.started_at, verified.revision) == (started_at, declared.revision)
-        self._demand("P1", is_on_record, record, "published before it was verified on record")
-        self._demand("P3", _is_proven(subject), record, "published while a withdrawal is unproven")
-        self._demand("P4", set(declared.binds) == set(subject.binds), record, "published before its binds were on record")
-        self._demand("P6", _is_wanted(subject), record, "published, and not wanted")
-        self._demand("P7", isinstance(route, RouteSeen), record, "published, although the router could not be read")
-        self._demand(
+        self.demand("P1", is_on_record, record, "published before it was verified on record")
+        self.demand("P3", _is_proven(subject), record, "published while a withdrawal is unproven")
+        self.demand("P4", set(declared.binds) == set(subject.binds), record, "published before its binds were on record")
+        self.demand("P6", _is_wanted(subject), record, "published, and not wanted")
+        self.demand("P7", isinstance(route, RouteSeen), record, "published, although the router could not be read")
+        self.demand(
             "P10", not _rivals(record, subject, effect), record, f"published at a port of {_rivals(record, subject, effect)}"
         )
 
     def _attempt(self, record: Record, subject: Subject, effect: Start | Restart) -> None:
         right = SeenAs.DOWN if isinstance(effect, Start) else SeenAs.RUNNING
-        self._demand("P7", subject.seen_as is right, record, f"{type(effect).__name__} of what was seen {subject.seen_as.value}")
-        self._demand("P2", _is_clear(subject), record, f"{type(effect).__name__} of what is routed: {subject.route}")
-        self._demand("P3", _is_proven(subject), record, f"{type(effect).__name__} while a withdrawal is unproven")
-        self._demand("P6", _is_wanted(subject), record, f"{type(effect).__name__} of what is not wanted")
+        self.demand("P7", subject.seen_as is right, record, f"{type(effect).__name__} of what was seen {subject.seen_as.value}")
+        self.demand("P2", _is_clear(subject), record, f"{type(effect).__name__} of what is routed: {subject.route}")
+        self.demand("P3", _is_proven(subject), record, f"{type(effect).__name__} while a withdrawal is unproven")
+        self.demand("P6", _is_wanted(subject), record, f"{type(effect).__name__} of what is not wanted")
         again = [each for each in subject.results if isinstance(each.effect, Start | Restart)]
-        self._demand("F2", not again, record, f"{type(effect).__name__} a second time in one pass")
-        self._demand("F3", not subject.ungranted, record, f"{type(effect).__name__} without {subject.ungranted}")
-        self._demand("B1", subject.memory.attempt is not None, record, "started without an attempt on record")
+        self.demand("F2", not again, record, f"{type(effect).__name__} a second time in one pass")
+        self.demand("F3", not subject.ungranted, record, f"{type(effect).__name__} without {subject.ungranted}")
+        self.demand("B1", subject.memory.attempt is not None, record, "started without an attempt on record")
         if isinstance(effect, Restart):
             strikes, policy = subject.memory.strikes, subject.declared.policy if subject.declared is not None else None
             sick = strikes is not None and policy is not None and strikes.count >= policy.unhealthy_threshold
-            self._demand("B3", sick, record, f"restarted after {strikes}")
+            self.demand("B3", sick, record, f"restarted after {strikes}")
 
     def _retirement(self, record: Record, subject: Subject, container_id: str) -> None:
         old = next((each for each in subject.superseded if each.container_id == container_id), None)
-        self._demand("P6", old is not None, record, f"{container_id} is retired, and has no marker")
+        self.demand("P6", old is not None, record, f"{container_id} is retired, and has no marker")
         if subject.declared is not None and subject.intent is Intent.RUNNING:
             verified, seen = subject.memory.verified, subject.seen
             serves = verified is not None and isinstance(seen, Container) and verified.started_at == seen.started_at
-            self._demand("P5", serves and subject.seen_as is SeenAs.RUNNING, record, "retired before its successor serves")
+            self.demand("P5", serves and subject.seen_as is SeenAs.RUNNING, record, "retired before its successor serves")
         route = subject.route
         if old is not None and old.verified is not None and isinstance(route, RouteSeen):
             own = {each.host_port for each in subject.binds}
             leads = {each.host_port for each in route.binds} & {each.host_port for each in old.verified.binds} - own
-            self._demand("P2", not leads, record, f"{container_id} is retired, and routed at {leads}")
+            self.demand("P2", not leads, record, f"{container_id} is retired, and routed at {leads}")
 
     # --- the budget --------------------------------------------------------------------------------------------------
 
@@ -161,7 +146,7 @@ class Verdict:
         memory, policy = subject.memory, subject.declared.policy if subject.declared is not None else None
         if policy is not None and memory.charged_at_s is not None and memory.boot_id == record.clock.boot_id:
             due_s = memory.charged_at_s + policy.wait_s(memory.failures)
-            self._demand("B2", record.clock.boot_s >= due_s, record, f"an attempt {due_s - record.clock.boot_s:.1f} s early")
+            self.demand("B2", record.clock.boot_s >= due_s, record, f"an attempt {due_s - record.clock.boot_s:.1f} s early")
 
     def _waited(self, record: Record, subject: Subject) -> None:
         """By the charges in the journal, not by what the program remembers."""
@@ -170,15 +155,14 @@ class Verdict:
         if policy is not None and account.failures:
             due_s = account.charged_s + policy.wait_s(account.failures)
             early = f"start after {account.failures} charges, {due_s - record.clock.boot_s:.1f} s early"
-            self._demand("B1", record.clock.boot_s >= due_s, record, early)
+            self.demand("B1", record.clock.boot_s >= due_s, record, early)
 
     def _account(self, record: Record, subject: Subject) -> Account:
         container_id = subject.declared.container_id if subject.declared is not None else ""
         account, now_s = self.accounts.setdefault(container_id, Account()), record.clock.boot_s
-        own = ((each.begin_s, each.end_s) for each in self.deploys if each.service == subject.service)
-        lost = any(begin_s <= now_s and account.seen_s <= end_s for begin_s, end_s in (*self.blind, *own))
+        lost = self.excuses(subject, account.seen_s, now_s)
         if subject.memory.failures != account.failures:
-            self._demand("B4", lost, record, f"{subject.memory.failures} failures, and {account.failures} on record")
+            self.demand("B4", lost, record, f"{subject.memory.failures} failures, and {account.failures} on record")
             account.failures = subject.memory.failures
         account.seen_s = now_s
         return account
@@ -188,8 +172,8 @@ class Verdict:
         if not isinstance(outcome, Done):
             return
         again = effect.started_at in account.charged
-        self._demand("B3", not again, record, f"execution {effect.started_at} is charged twice")
-        self._demand("B7", _is_own_fault(subject), record, f"charged, and nothing shows it at fault: {effect.cause.name}")
+        self.demand("B3", not again, record, f"execution {effect.started_at} is charged twice")
+        self.demand("B7", _is_own_fault(subject), record, f"charged, and nothing shows it at fault: {effect.cause.name}")
         account.charged |= {effect.started_at} - {""}
         account.failures, account.charged_s = account.failures + 1, record.clock.boot_s
 
@@ -198,14 +182,11 @@ class Verdict:
         if subject.declared is not None:
             policy = subject.declared.policy
         stable = window is not None and policy is not None and record.clock.boot_s - window.since_s >= policy.stable_window_s
-        self._demand("B4", stable, record, f"history is dropped within {window}")
+        self.demand(
+            "B4", stable or is_done(subject) or subject.intent is Intent.STOPPED, record, f"history is dropped within {window}"
+        )
         if isinstance(outcome, Done):
             account.failures = 0
-
-    def _demand(self, invariant: str, holds: object, record: Record, wrong: str) -> None:
-        self.judged[invariant] += 1
-        if not holds:
-            self.wrong.append(f"{invariant}, record {record.number}: {wrong}")
 
 
 def _is_ready(subject: Subject) -> bool:
@@ -226,7 +207,7 @@ def _is_proven(subject: Subject) -> bool:
 
 
 def _is_wanted(subject: Subject) -> bool:
-    return subject.intent is Intent.RUNNING and not subject.inhibited and not subject.locked and subject.hold is None
+    return subject.intent is Intent.RUNNING and not subject.inhibited and not subject.locked
 
 
 def _is_clear(subject: Subject) -> bool:
