@@ -9,9 +9,12 @@ from typing import Protocol
 
 from attrs import define, field
 
+from gordon_core.effects import Result, Unknown
 from gordon_core.snapshot import Subject
 from gordon_shell.pace import Pace
 
+NOT_BACK = Unknown("it has not come back in time")
+"""What is said of a command while it is waited for, and for good where that took too long."""
 _TICK_S = 0.25
 _MOST_WAITING = 3
 """How many times as many jobs as there are places may wait for their turn to start something."""
@@ -33,7 +36,7 @@ class Job:
     `doing` says in words what it waits for. `fault` is a fault of ours that ended it, with its traceback. `waits_since_s` is
     since when it has been waiting for its turn to start something, and `waited_s` how long it did before: time that does not
     count. `after` is called when it has ended, by whoever did it in a thread of its own. `last` is the service as it was seen
-    last, by a look that began at `looked_s`.
+    last, by a look that began at `looked_s`. `done` is what it did, and how many of that were `told`.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Job:
     waited_s: float = 0.0
     looked_s: float = -inf
     last: Subject | None = None
+    done: list[Result] = field(factory=list)
+    told: int = 0
 
     def may_go_on(self) -> bool:
         """Tell whether another step may be taken."""
@@ -60,6 +65,15 @@ class Job:
     def is_under_way(self) -> bool:
         """Tell whether it has neither ended nor used up its time."""
         return not (self.ended or self.overdue)
+
+    def tell(self) -> tuple[Result, ...]:
+        """Return what it did that was not told yet. A command that is waited for is told when it is back, or not in time."""
+        is_under_way = self.is_under_way()  # asked first: what comes back after that is told the next time
+        done = tuple(self.done)
+        if is_under_way and done and done[-1].outcome is NOT_BACK:
+            done = done[:-1]
+        news, self.told = done[self.told :], len(done)
+        return news
 
     def run(self) -> None:
         """Do the work; a fault of ours ends this job alone, and is reported."""

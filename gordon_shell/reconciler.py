@@ -116,7 +116,7 @@ class Reconciler:
         Jobs that are not done within `patience_s` (None: within their own deadlines) go on; the next pass leaves their services
         alone. Meanwhile hints are answered.
         """
-        this, begun_s = Pass(patience_s), self._ports.clock.now().boot_s
+        this, begun_s = Pass(patience_s, done=self._between.done), self._ports.clock.now().boot_s
         self._mark_overdue()
         self._reap(this)
         self.hints.take_whole()
@@ -136,11 +136,15 @@ class Reconciler:
                 if any(each.is_under_way() for each in jobs):
                     break
             self._trouble = self._troubles()
+            for key, job in self._under_way.jobs.items():
+                this.hear(key, job)
         finally:
             self._locks.release_all_but(self._under_way.apps())
         self._between = Pass(broken=this.broken)
         took_s = self._ports.clock.now().boot_s - begun_s
-        return self._ended(Report(latest, this.results, self._trouble, tuple(this.faults), took_s=took_s))
+        return self._ended(
+            Report(latest, this.tell({*this.results, *this.done}), self._trouble, tuple(this.faults), took_s=took_s)
+        )
 
     def _ended(self, report: Report) -> Report:
         """Let the witness hear of the end, and put what it raised until now into the report."""
@@ -174,9 +178,8 @@ class Reconciler:
         if not (this.news or this.faults or self._witness.has_faults):
             return None
         self._trouble = tuple(dict.fromkeys((*self._trouble, *told)))
-        results = {key: this.results.get(key, ()) for key in this.news}
         now = plan(Snapshot(self._ports.clock.now(), self._standing.subjects().values()))
-        report = Report(now, results, self._trouble, tuple(this.faults), is_whole=False)
+        report = Report(now, this.tell(this.news), self._trouble, tuple(this.faults), is_whole=False)
         this.news.clear()
         this.faults.clear()
         return self._ended(report)
@@ -330,6 +333,8 @@ class Reconciler:
     def _reap(self, this: Pass) -> None:
         for key, job in self._under_way.ended():
             self._part(key, job, this)
+            if key in this.done:
+                this.news.add(key)
             if job.last is not None and not decide(job.last, self._ports.clock.now().boot_s).is_held:
                 # What stands still until the next pass gets that at once, if something happened to it meanwhile.
                 self._agenda.answered(key, job.looked_s)
@@ -338,7 +343,8 @@ class Reconciler:
                 self._settle(key, job.last, this)
 
     def _part(self, key: Service, job: Job, this: Pass) -> None:
-        """Report the fault that ended a job, if one did."""
+        """Report what a job did that has ended, and the fault that ended it, if one did."""
+        this.hear(key, job)
         if job.fault is not None:
             this.faults.append(job.fault)
             this.broken.add(key)

@@ -1,6 +1,6 @@
 """What a reconciler knows between its looks: each service as it was seen last, whose each container is, and what is under way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 
 from attrs import define, evolve, field
@@ -29,14 +29,26 @@ def without_clash(decision: Decision) -> Subject:
 class Pass:
     """What one pass has done so far; `broken` are services in whose job this program had a fault, and that get no other.
 
-    `news` are services that something came of, where jobs are not waited for.
+    `results` are those that the next decision upon a service knows of: none where it was looked at anew. `done` are all that
+    are to be told. `news` are services that something came of, where jobs are not waited for.
     """
 
     patience_s: float | None = None
     results: Results = field(factory=dict)
     faults: list[BaseException] = field(factory=list)
     broken: set[Service] = field(factory=set)
+    done: Results = field(factory=dict)
     news: set[Service] = field(factory=set)
+
+    def hear(self, key: Service, job: Job) -> None:
+        """Take down what a job did since it was last asked."""
+        news = job.tell()
+        if news:
+            self.done[key] = (*self.done.get(key, ()), *news)
+
+    def tell(self, keys: Iterable[Service]) -> Results:
+        """Part with what was done to these services."""
+        return {key: self.done.pop(key, ()) for key in keys}
 
 
 @define(eq=False)

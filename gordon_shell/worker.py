@@ -7,14 +7,14 @@ from math import inf
 
 from attrs import evolve, field, frozen
 
-from gordon_core.effects import Effect, RecordAttempt, RecordFailure, Restart, Result, Start, Unknown, Withdraw
+from gordon_core.effects import Effect, RecordAttempt, RecordFailure, Restart, Result, Start, Withdraw
 from gordon_core.looks import extract
 from gordon_core.planner import Decision, Plan, decide, decide_beside
 from gordon_core.policy import DEFAULT_POLICY
 from gordon_core.sentences import in_words
 from gordon_core.snapshot import Snapshot, Subject
 from gordon_shell.board import Board
-from gordon_shell.crew import Crew, Job
+from gordon_shell.crew import NOT_BACK, Crew, Job
 from gordon_shell.executor import Executor
 from gordon_shell.hints import Hints
 from gordon_shell.observer import Observer
@@ -25,7 +25,6 @@ from gordon_shell.witness import Witness
 Results = dict[Service, tuple[Result, ...]]
 
 _ROUTER_DEADLINE_S = 30.0
-_NOT_BACK = Unknown("it has not come back in time")
 _TURN = "be started in its turn"
 _STARTING = (RecordAttempt, Start, Restart)
 """What waits for a turn: the attempt too, so that nothing but the call lies between its record and the start."""
@@ -133,7 +132,7 @@ class Worker:
             if not job.may_go_on():
                 return
             # Said before it is done: what hangs until this job is overdue must not be tried a second time in this pass.
-            results[subject.app, subject.service] = (*subject.results, Result(due.effect, _NOT_BACK))
+            results[subject.app, subject.service] = (*subject.results, Result(due.effect, NOT_BACK))
             subject = self._do(job, subject, due)
             if not isinstance(due.effect, _WRITING):
                 seen_s = -inf
@@ -165,10 +164,12 @@ class Worker:
         """Carry out one effect. What comes back after the deadline is dropped: the app's lock is gone by then."""
         effect = due.effect
         job.doing = in_words(effect)
+        job.done.append(Result(effect, NOT_BACK))
         outcome = self._executor.execute(subject, effect)
         job.doing = ""
         if not job.may_go_on():
             return subject
+        job.done[-1] = Result(effect, outcome)
         after = self._executor.absorb(subject, effect, outcome)
         self._witness.stepped(due.decided, due.decision, outcome, after)
         return after

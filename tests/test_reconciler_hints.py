@@ -307,3 +307,59 @@ def test_what_an_earlier_pass_tried_in_vain_was_not_tried_in_a_targeted_one(host
     assert host.reconciler.hints.wants_whole
     host.reconciler.run_pass()
     assert ["engine.stop db-1 10.0"] == host.calls.of("engine.stop")
+
+
+# --- what is told of what was done -----------------------------------------------------------------------------------------
+
+
+def told(report: Report | None, service: str = "web") -> list[str]:
+    assert report is not None
+    return [type(each.effect).__name__ for each in report.results["shop", service]]
+
+
+def test_what_a_pass_did_is_told_though_an_event_of_it_is_answered_in_the_same_pass(host: Host) -> None:
+    """The event of a start may come when its job has ended; the look it calls for is a pass of its own, with no results yet."""
+    host.engine.kill("web-1")
+    host.calls.before("router.publish shop web", lambda: host.reconciler.hints.put("web-1"))
+    report = host.reconciler.run_pass()
+    assert 1 == len(host.calls.of("router.publish shop web"))
+    assert ["Withdraw", "RecordAttempt", "Start", "Probe", "RecordVerified", "Publish"] == told(report)
+
+
+def test_what_one_job_did_is_told_though_the_next_look_at_its_service_follows_at_once(host: Host) -> None:
+    host.restarted(crew=ThreadCrew(4))
+    host.reconciler.run_pass()
+    host.engine.kill("web-1")
+    go_on = host.calls.hold("router.publish shop web")
+    answered(host, "web-1")
+    until(lambda: bool(host.calls.of("router.publish shop web")))
+    later(host, 5.0)
+    assert answered(host, "web-1") is None
+    go_on.set()
+    until(lambda: host.reconciler.answers_in_s == 0.0)
+    assert ["Withdraw", "RecordAttempt", "Start", "Probe", "RecordVerified", "Publish"] == told(host.reconciler.answer())
+
+
+def test_what_a_job_of_a_targeted_pass_did_is_told_though_a_look_at_everything_overtakes_it(host: Host) -> None:
+    host.restarted(crew=ThreadCrew(4))
+    host.reconciler.run_pass()
+    host.engine.kill("web-1")
+    go_on = host.calls.hold("router.publish shop web")
+    answered(host, "web-1")
+    until(lambda: bool(host.calls.of("router.publish shop web")))
+    later(host, 5.0)
+    assert ["Withdraw", "RecordAttempt", "Start", "Probe", "RecordVerified"] == told(host.reconciler.run_pass(0.0))
+    go_on.set()
+    reports: list[Report | None] = []
+    until(lambda: reports.append(host.reconciler.answer()) or reports[-1] is not None)
+    assert ["Publish"] == told(reports[-1])
+
+
+def test_a_withdrawal_after_which_nothing_can_be_done_yet_is_told(host: Host) -> None:
+    host.engine.behave("web-1", Behaviour(exits_after_s=0.0))
+    for _ in range(20):
+        host.engine.kill("web-1")
+        answered(host, "web-1")
+        later(host, 1.0)
+    host.router.route_by_hand("shop", "web", (Bind(HTTP, 32768),))
+    assert ["Withdraw"] == told(answered(host, "web-1"))

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 import pytest
 from attrs import evolve
 
-from gordon_core.effects import Done, Unknown
+from gordon_core.effects import Done, Outcome, Start, Unknown
 from gordon_core.memory import Memory
 from gordon_core.observation import Bind
 from gordon_core.situations import Situation
 from gordon_core.snapshot import Declared, Intent
 from gordon_shell.crew import Job, ThreadCrew, never
 from gordon_shell.memory.container import Simulated
+from gordon_shell.reconciler import Report
 from tests.hosts import HANGS_S, HTTP, Host, settled, situations
 
 STRAY = (Bind(HTTP, 9000),)
@@ -24,6 +25,7 @@ def host() -> Host:
     return Host()
 
 
+LATE_START = Unknown("it has not come back in time")
 SHORT = 1.0
 """Long enough for what does not hang."""
 
@@ -48,6 +50,11 @@ def threaded(host: Host) -> Host:
 def hurried(host: Host) -> Host:
     host.restarted(crew=Hurried(4))
     return host
+
+
+def starts_of(report: Report) -> list[Outcome]:
+    """Return how the starts ended that a report tells of."""
+    return [each.outcome for each in report.results.get(("shop", "web"), ()) if isinstance(each.effect, Start)]
 
 
 def passes_until(host: Host, holds: Callable[[], bool], patience_s: float = 0.1) -> None:
@@ -126,13 +133,14 @@ def test_an_overdue_job_is_told_loses_the_lock_and_writes_nothing_late(hurried: 
     go_on = host.calls.hold("engine.start web-1")
     report = host.reconciler.run_pass()
     assert ("shop/web: overdue, still waiting to start it",) == report.trouble
+    assert [LATE_START] == starts_of(report)
     lock = host.locks.try_app("shop")
     assert not isinstance(lock, str)
     before = host.memory("web")
     host.calls.made.clear()
     go_on.set()
     until_no_job_runs()
-    host.reconciler.run_pass()
+    assert [] == starts_of(host.reconciler.run_pass())
     assert before == host.memory("web")
     assert [] == host.calls.of("router.publish", "store.save_memory", "store.persist_binds")
     lock.release()
@@ -179,12 +187,12 @@ def test_a_job_becomes_overdue_also_while_all_else_is_quiet(hurried: Host) -> No
     host = hurried
     host.service("web")
     go_on = host.calls.hold("engine.start web-1")
-    host.reconciler.run_pass(0.0)
+    reports = [host.reconciler.run_pass(0.0)]
     until_s = time.monotonic() + 60.0
-    trouble: tuple[str, ...] = ()
-    while not trouble and time.monotonic() < until_s:
-        trouble = host.reconciler.run_pass(0.1).trouble
-    assert ("shop/web: overdue, still waiting to start it",) == trouble
+    while not reports[-1].trouble and time.monotonic() < until_s:
+        reports.append(host.reconciler.run_pass(0.1))
+    assert ("shop/web: overdue, still waiting to start it",) == reports[-1].trouble
+    assert [LATE_START] == [outcome for each in reports for outcome in starts_of(each)]
     assert not is_locked(host, "shop")
     go_on.set()
 
