@@ -109,7 +109,7 @@ class DeployVerbs:
         listener, deeds = told if is_watched else _tell_nobody, self.session.deeds(ports)
         deployer = Deployer(ports, self._policies(), listener=listener, deeds=deeds)
         watch = Progress(complain).watch(told.waiting) if is_watched else nullcontext()
-        with ending.heeded() as asked, watch:
+        with ending.heeded() as signalled, watch:
             try:
                 verdict = deployer.deploy(
                     app,
@@ -120,7 +120,7 @@ class DeployVerbs:
                     is_rollback=is_rollback,
                 )
             except BusyError as error:
-                if not asked.is_set():
+                if not signalled:
                     raise
                 complain(f"interrupted: {error}; nothing was changed")
                 return EX_INTERRUPTED

@@ -39,11 +39,18 @@ def ended_by_signals(stop: Callable[[], None], exit_code: int) -> Iterator[Event
 
 
 @contextmanager
-def heeded() -> Iterator[Event]:
-    """During the block, a signal sets the event that is returned, and does nothing else: what goes on comes to its end first."""
-    asked = Event()
-    with _listening(asked.set):
-        yield asked
+def heeded() -> Iterator[list[int]]:
+    """During the block, a signal is put into the list that is returned, and does nothing else: what goes on comes to its end.
+
+    It is there as soon as the main thread goes on: no thread that listens could say so in time.
+    """
+    numbers: list[int] = []
+
+    def heed(number: int, _frame: FrameType | None) -> None:
+        numbers.append(number)
+
+    with _handling(heed):
+        yield numbers
 
 
 @contextmanager
@@ -63,17 +70,28 @@ def _listening(heed: Callable[[], None]) -> Iterator[None]:
 
     thread = Thread(target=listen, name="signals", daemon=True)
     thread.start()
-    before = {each: signal.signal(each, _leave_it) for each in SIGNALS}
-    previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
-        yield
+        with _handling(_leave_it):
+            previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+            try:
+                yield
+            finally:
+                signal.set_wakeup_fd(previous)
     finally:
-        signal.set_wakeup_fd(previous)
-        for number, handler in before.items():
-            signal.signal(number, handler)
         os.close(writing)
         thread.join()
         os.close(reading)
+
+
+@contextmanager
+def _handling(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """During the block, have the main thread call this for each signal."""
+    before = {each: signal.signal(each, handler) for each in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _leave_it(_number: int, _frame: FrameType | None) -> None:

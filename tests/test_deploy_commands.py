@@ -422,10 +422,13 @@ def test_without_a_service_there_is_nothing_to_go_back_from(deploys: Deploys) ->
 # --- signals -------------------------------------------------------------------------------------------------------------
 
 
-def _later(number: signal.Signals, when: threading.Event) -> threading.Thread:
+def _once_it_waits(number: signal.Signals) -> threading.Thread:
+    """Send a signal to this process once the thread of the deploy is there: from then on its caller catches it."""
+
     def send() -> None:
-        when.wait(10)
-        time.sleep(0.2)
+        until_s = time.monotonic() + 30.0
+        while not any(each.name == "deploy shop/web" for each in threading.enumerate()) and time.monotonic() < until_s:
+            time.sleep(0.01)
         os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=send)
@@ -436,11 +439,9 @@ def _later(number: signal.Signals, when: threading.Event) -> threading.Thread:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_it_waits_for_another_deploy_changes_nothing(deploys: Deploys, number: signal.Signals) -> None:
     deploys.deploy("shop:1")
-    now = threading.Event()
     ports = deploys.shell.ports()
     with ports.locks.wait_app("shop", 0):
-        sender = _later(number, now)
-        now.set()
+        sender = _once_it_waits(number)
         said = deploys.deploy("shop:2")
         sender.join()
     ports.store.close()
