@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gordon_core.deployment import DEPLOY_DEADLINE_S
-from gordon_shell import deploy_cli
+from gordon_core.verdicts import Verdict
+from gordon_shell import deploy_cli, deployer, detached
 from gordon_shell.memory.clock import MemoryClock
 from gordon_shell.memory.container import Behaviour
 from gordon_shell.memory.router import MemoryRouter
@@ -451,25 +452,40 @@ def test_a_signal_while_it_waits_for_another_deploy_changes_nothing(deploys: Dep
     assert ("sha256:shop:1", 1) == deploys.serving()
 
 
-class _Signalling(MemoryClock):
-    """Time in which somebody sends SIGTERM to this process in the first sleep after something holds."""
+@pytest.fixture
+def cancelled(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Return what is set once a deploy was cancelled."""
+    event = threading.Event()
 
-    def __init__(self, holds: Callable[[], bool]) -> None:
+    def outlive(work: Callable[[], Verdict], cancel: Callable[[str], None], name: str) -> Verdict:
+        def cancel_and_tell(reason: str) -> None:
+            cancel(reason)
+            event.set()
+
+        return detached.outlive(work, cancel_and_tell, name)
+
+    monkeypatch.setattr(deployer, "outlive", outlive)
+    return event
+
+
+class _Signalling(MemoryClock):
+    """Time in which somebody sends SIGTERM to this process in the first sleep after something holds, and the deploy is told."""
+
+    def __init__(self, holds: Callable[[], bool], told: threading.Event) -> None:
         super().__init__()
-        self._holds, self._sent = holds, False
+        self._holds, self._told = holds, told
 
     def sleep(self, seconds: float) -> None:
-        if not self._sent and self._holds():
-            self._sent = True
+        if not self._told.is_set() and self._holds():
             os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(0.3)
+            assert self._told.wait(60.0)
         super().sleep(seconds)
 
 
 def test_a_signal_before_the_switch_cancels_it_and_what_it_made_is_gone(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], cancelled: threading.Event
 ) -> None:
-    interrupted = prepared(Shell(tmp_path / "state.db", capfdbinary, _Signalling(lambda: True)))
+    interrupted = prepared(Shell(tmp_path / "state.db", capfdbinary, _Signalling(lambda: True, cancelled)))
     said = interrupted.deploy("work:1")
     assert (130, "") == (said.code, said.err)
     assert said.out.startswith("shop/web: the deploy failed, since it was cancelled: its caller was sent SIGTERM\n")
@@ -477,9 +493,11 @@ def test_a_signal_before_the_switch_cancels_it_and_what_it_made_is_gone(
     assert 0 == interrupted.deploy("work:1").code
 
 
-def test_a_signal_after_the_switch_leaves_it_serving(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_signal_after_the_switch_leaves_it_serving(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes], cancelled: threading.Event
+) -> None:
     router = MemoryRouter()
-    clock = _Signalling(lambda: bool(router.read().by_service))
+    clock = _Signalling(lambda: bool(router.read().by_service), cancelled)
     interrupted = prepared(Shell(tmp_path / "state.db", capfdbinary, clock, router=router))
     said = interrupted.deploy("shop:1")
     expected = (

@@ -310,8 +310,10 @@ class TestPlaces:
         journal.write([look(SHOP)])
         with closing(connect(path, "mode=rw")) as other:
             other.execute("BEGIN IMMEDIATE")
-            hangs = threading.Thread(target=lambda: journal.write([look(BLOG)]))
+            begun = threading.Event()
+            hangs = threading.Thread(target=lambda: (begun.set(), journal.write([look(BLOG)])))
             hangs.start()
+            assert begun.wait(60)
             time.sleep(0.2)
             journal.close()
             assert hangs.is_alive()
