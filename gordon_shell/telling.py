@@ -33,6 +33,9 @@ from gordon_shell.reconciler import Report
 
 _TOUCHING = (Withdraw, Start, Restart, Stop, Publish, RecordFailure, Retire, Remove, StopCandidate, RemoveCandidate)
 _QUIET = frozenset({Situation.SETTLED, Situation.SHUT, Situation.ABSENT})
+_IN_FLIGHT = frozenset({Situation.IN_FLIGHT, Situation.OLD_HELD, Situation.CANDIDATE_HELD})
+LATE_S = 10.0
+"""How long a command may be waited for before that is told: most of those that a look comes upon are back a moment later."""
 Key = tuple[str, str]
 """(app/service, ID of the superseded container or "")"""
 
@@ -149,6 +152,7 @@ class Changes:
     def __init__(self) -> None:
         """Begin with nothing said."""
         self._said: dict[Key, object] | None = None
+        self._waited_for: dict[tuple[Key, object], float] = {}
         self._trouble: frozenset[str] = frozenset()
 
     def lines(self, report: Report) -> tuple[str, ...]:
@@ -167,8 +171,12 @@ class Changes:
     def _situations(self, report: Report) -> Iterator[Entry]:
         clock, before = report.plan.clock, self._said
         now = {_key(each): (each, _gist(each, clock)) for each in report.plan.decisions}
-        self._said = {key: gist for key, (_, gist) in now.items()}
+        fresh = self._not_late(now, clock)
+        self._said = {key: gist for key, (_, gist) in now.items() if key not in fresh}
+        self._said |= {key: before[key] for key in fresh if before and key in before}
         for key, (decision, gist) in now.items():
+            if key in fresh:
+                continue
             is_news = before is not None or decision.situation not in _QUIET
             if is_news and (before is None or before.get(key) != gist):
                 yield _entry(decision, clock)
@@ -176,6 +184,16 @@ class Changes:
             app, _, service = key[0].partition("/")
             words = f"{', superseded '.join(filter(None, key))}: nothing is known of it any more"
             yield Entry("forgotten", words, app, service)
+
+    def _not_late(self, now: dict[Key, tuple[Decision, object]], clock: Clock) -> frozenset[Key]:
+        """Return what waits for a command that may well come back before the next look: of that, what was said before holds."""
+        before = self._waited_for
+        self._waited_for = {
+            (key, gist): before.get((key, gist), clock.boot_s)
+            for key, (decision, gist) in now.items()
+            if decision.subject.in_flight and decision.situation in _IN_FLIGHT
+        }
+        return frozenset(key for (key, _), since_s in self._waited_for.items() if clock.boot_s - since_s < LATE_S)
 
     def _troubles(self, report: Report) -> Iterator[Entry]:
         before, self._trouble = self._trouble, frozenset(report.trouble)

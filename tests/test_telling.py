@@ -8,7 +8,7 @@ from gordon_core.observation import Clock, Container, Exit, Gone, Status
 from gordon_core.planner import plan
 from gordon_core.snapshot import Declared, Snapshot, Subject, Superseded
 from gordon_shell.reconciler import Report
-from gordon_shell.telling import Changes, failures, faults, forgotten, joined, step, summary, touches
+from gordon_shell.telling import LATE_S, Changes, failures, faults, forgotten, joined, step, summary, touches
 
 ID = "a" * 64
 CLOCK = Clock(1000.0, 1_767_225_600.0, "boot-1")
@@ -110,6 +110,25 @@ def test_a_wait_is_told_once_although_the_time_that_is_left_changes() -> None:
     longer = evolve(COOLING, memory=evolve(COOLING.memory, failures=4))
     (line,) = changes.lines(report(longer, clock=later(15)))
     assert "after 4 failures; to help: gordon-shell retry shop/web" in line
+
+
+def test_a_command_that_a_look_comes_upon_is_told_where_it_is_late() -> None:
+    """Between an event and the answer to it lies a moment, in which a pass may begin."""
+    changes, busy = Changes(), evolve(COOLING, in_flight="start it")
+    assert 1 == len(changes.lines(report(busy)))
+    assert () == changes.lines(report(busy, clock=later(LATE_S - 1)))
+    late = changes.lines(report(busy, clock=later(LATE_S)))
+    assert ["shop/web: an earlier command (start it) has not come back yet"] == [each.split(";")[0] for each in late]
+    assert () == changes.lines(report(busy, clock=later(LATE_S + 15)))
+    assert "waiting out its budget" in changes.lines(report(COOLING, clock=later(LATE_S + 16)))[0]
+
+
+def test_one_that_came_back_in_time_and_what_it_left_as_it_was_are_not_told() -> None:
+    changes = Changes()
+    changes.lines(report(COOLING))
+    for at_s, command in ((1, "start it"), (20, "start it"), (21, "probe it"), (40, "start it")):
+        assert () == changes.lines(report(evolve(COOLING, in_flight=command), clock=later(at_s)))
+        assert () == changes.lines(report(COOLING, clock=later(at_s)))
 
 
 def test_what_became_well_and_what_went_is_told() -> None:
