@@ -12,6 +12,7 @@ from gordon_core.looks import WHOLE_EVERY_S
 from gordon_core.observation import Bind
 from gordon_core.planner import plan
 from gordon_core.sentences import record
+from gordon_core.situations import Situation
 from gordon_shell import recorder as room
 from gordon_shell import scribe
 from gordon_shell.crew import InlineCrew
@@ -111,6 +112,29 @@ class TestLooks:
         site.settled()
         site.engine.kill(WEB)
         assert {("web",)} == {tuple(services(each)) for each in site.pass_()}
+
+    def test_how_a_targeted_pass_left_its_service_is_on_record_once(self, site: Site) -> None:
+        """Else the page shows until the next look at everything what was seen of a crash, though it serves again."""
+        site.settled()
+        with recording(site.journal, site.ports, site.complaints.append) as witness:
+            reconciler = site.reconciler(witness)
+            reconciler.run_pass()
+            before = site.journal.extent().records
+            site.engine.kill(WEB)
+            reconciler.hints.put(WEB)
+            assert reconciler.answer() is not None
+            answered_s = site.clock.now().boot_s
+            reconciler.hints.put(WEB)
+            site.clock.advance(2.0)
+            assert reconciler.answer() is not None
+            reconciler.run_pass()
+        seen, *steps, left = site.after(before)
+        assert [Situation.MISROUTED] == [each.situation for each in plan(seen.snapshot).services]
+        assert {Kind.STEP} == {each.kind for each in steps}
+        assert (Kind.LOOK, False, ["web"]) == (left.kind, left.is_whole, services(left))
+        assert [Situation.PROVING] == [each.situation for each in plan(left.snapshot).services]
+        assert answered_s == left.snapshot.clock.boot_s
+        assert left.plan == write_plan(record(plan(left.snapshot)))
 
     def test_once_a_day_a_look_is_whole(self, site: Site) -> None:
         site.settled()
