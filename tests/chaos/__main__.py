@@ -10,12 +10,13 @@ grown; and what is on record is held against the invariants. Exit code 1 where a
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -247,8 +248,13 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="where state, journal and logs are left, instead of a directory that goes")
     parser.add_argument("--within", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):  # both, also in the background: the engine is stopped, and the program
+        signal.signal(number, signal.default_int_handler)
     if options.within is not None:
-        return chaos_here(options)
+        try:
+            return chaos_here(options)
+        except KeyboardInterrupt:
+            return 130
     with spare_engine() as engine:
         command = [
             SCRIPT,
@@ -261,8 +267,12 @@ def main() -> int:
             "--within",
             engine.directory,
         ]
-        with suppress(KeyboardInterrupt):
-            return subprocess.run(command, check=False).returncode
+        with subprocess.Popen(command) as process:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                process.terminate()
+                process.wait(60)
     return 130
 
 
