@@ -76,12 +76,12 @@ def explain(  # noqa: PLR0913 - one parameter for each option
     context_settings=cli_common.CONTEXT,
     epilog=example(
         "gordon-plan history shop/web",
-        "gordon-plan history shop --since -2h30m",
+        "gordon-plan history shop --since 2h30m",
         "gordon-plan history --since 2026-11-30T07:00:00Z --format json > night.json",
     ),
 )
 @click.argument("target", default="", metavar="[APP[/SERVICE]]")
-@click.option("--since", metavar="TIME", help="-DURATION (-90m, -2h30m), a time of day, or a time with its zone.")
+@click.option("--since", metavar="TIME", help="A duration before now (90m, 2h30m), a time of day, or one with its zone.")
 @_FORM
 @_of_journal
 def history(  # noqa: PLR0913 - one parameter for each option
@@ -108,7 +108,11 @@ def history(  # noqa: PLR0913 - one parameter for each option
     ),
 )
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
-@click.option("--at", metavar="TIME", help="Only the latest record at this time: -DURATION, a time of day, or one with its zone.")
+@click.option(
+    "--at",
+    metavar="TIME",
+    help="Only the latest record at this time: a duration before now (2h30m), a time of day, or one with its zone.",
+)
 @click.option("--of", "target", default="", metavar="APP[/SERVICE]", help="Only records that hold this.")
 @cli_common.what_if_option
 @_FORM
@@ -149,7 +153,7 @@ def replay(  # noqa: PLR0913 - one parameter for each option
     context_settings=cli_common.CONTEXT,
     epilog=example(
         "gordon-plan report -o night.html                     all services, the last 24 hours",
-        "gordon-plan report shop/web --since -7d -o web.html",
+        "gordon-plan report shop/web --since 7d -o web.html",
         "gordon-plan report --document host.json --history copy.db -o host.html",
     ),
 )

@@ -6,12 +6,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from gordon_core.observation import LATEST_WALL_S, Clock
 from gordon_core.sentences import duration
 from gordon_core.snapshot import Hold
+from gordon_shell import spans
 from gordon_shell.errors import UsageError
 
 LONGEST_S = 366 * 86400.0
-_UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "min": 60.0, "s": 1.0, "": 1.0}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|s|)")
-_SPANS = re.compile(rf"\+(?:{_SPAN.pattern})+")
 _OF_DAY = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?Z?")
 
 
@@ -30,15 +28,16 @@ def held_for(clock: Clock, seconds: float, who: str, reason: str) -> Hold:
 def seconds_until(text: str, clock: Clock, zone: tzinfo | None = None) -> float:
     """Return how far from now the end is that a text names; a time of day is the next one, in this zone (None: the host's).
 
-    Raise UsageError for anything but +DURATION, a time of day, or a time with its zone.
+    Raise UsageError for anything but a duration, a time of day, or a time with its zone.
     """
-    if _SPANS.fullmatch(text):
-        return sum(float(count) * _UNITS_S[unit] for count, unit in _SPAN.findall(text))
+    length_s = spans.seconds(text, "+")
+    if length_s is not None:
+        return length_s
     now = datetime.fromtimestamp(clock.wall_s, UTC)
     end = _next(text, now.astimezone(zone)) if _OF_DAY.fullmatch(text) else _moment(text)
     if end is None:
         message = (
-            f"--until must be a duration like +90m or +2h30m, a time of day like 07:00 (07:00Z for UTC), or a time with its zone"
+            f"--until must be a duration like 90m or 2h30m, a time of day like 07:00 (07:00Z for UTC), or a time with its zone"
             f" like 2026-11-30T07:00:00Z; found {text!r}"
         )
         raise UsageError(message)

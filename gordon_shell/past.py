@@ -1,13 +1,11 @@
-"""A time that has been, as an operator writes it: `-2h30m`, a time of day, or a time with its zone. Pure."""
+"""A time that has been, as an operator writes it: `2h30m` before now, a time of day, or a time with its zone. Pure."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from gordon_shell import spans
 from gordon_shell.errors import UsageError
 
-_UNITS_S = {"d": 86400.0, "h": 3600.0, "m": 60.0, "min": 60.0, "s": 1.0, "": 1.0}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)(d|h|min|m|s|)")
-_SPANS = re.compile(rf"-(?:{_SPAN.pattern})+")
 _OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(Z?)")
 
 
@@ -19,7 +17,7 @@ def past(text: str, option: str, now_s: float, zone: tzinfo | None = None) -> fl
     found = _past(text, datetime.fromtimestamp(now_s, UTC).astimezone(zone))
     if found is None:
         message = (
-            f"{option} must be a duration before now like -2h30m, a time of day like 07:00 (07:00Z for UTC), or a time with its"
+            f"{option} must be a duration before now like 2h30m, a time of day like 07:00 (07:00Z for UTC), or a time with its"
             f" zone like 2026-11-30T07:00:00Z; found {text!r}"
         )
         raise UsageError(message)
@@ -27,8 +25,9 @@ def past(text: str, option: str, now_s: float, zone: tzinfo | None = None) -> fl
 
 
 def _past(text: str, now: datetime) -> float | None:
-    if _SPANS.fullmatch(text):
-        return now.timestamp() - sum(float(count) * _UNITS_S[unit] for count, unit in _SPAN.findall(text))
+    ago_s = spans.seconds(text, "-")
+    if ago_s is not None:
+        return now.timestamp() - ago_s
     of_day = _OF_DAY.fullmatch(text)
     try:
         found = datetime.fromisoformat(text) if of_day is None else _latest(of_day, now)

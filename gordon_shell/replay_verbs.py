@@ -117,9 +117,14 @@ def _write_lines(lines: Iterable[str]) -> None:
     write("".join(f"{printed(each, None, plain)}\n" for each in lines))
 
 
+def _end_of_its_second(at_s: float) -> float:
+    """Return the end of the second that a time in whole seconds names: so does `history` name whatever was in that second."""
+    return at_s + 0.999999 if at_s.is_integer() else at_s
+
+
 def replay_at(source: Source, at: str, suppositions: tuple[str, ...], form: str, color: str) -> int:
     """Print the plan of the latest record at a time, and what would follow if something were otherwise."""
-    until_s = past(at, "--at", time.time())
+    until_s = _end_of_its_second(past(at, "--at", time.time()))
     one = next(source.records(until_s, newest=1), None)
     if one is None:
         whose = f" of {source.target}" if source.target else ""

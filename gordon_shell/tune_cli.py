@@ -29,12 +29,12 @@ def _acting(command: "Callable[Concatenate[TuneVerbs, P], int]") -> Callable[...
 @click.command(
     short_help="Have a service left as it is, until a time.",
     epilog=example(
-        "gordon-shell hold shop/db --until +2h --reason migration",
+        "gordon-shell hold shop/db --until 2h --reason migration",
         'gordon-shell hold shop --until 07:00 --reason "moving the volumes" --who alice',
     ),
 )
 @click.argument("target", metavar="APP[/SERVICE]")
-@click.option("--until", required=True, metavar="TIME", help="+DURATION (+90m, +2h30m), a time of day, or a time with its zone.")
+@click.option("--until", required=True, metavar="TIME", help="A duration (90m, 2h30m), a time of day, or a time with its zone.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why, for whoever reads the plan.")
 @click.option("--who", metavar="NAME", help="Whose wish it is, instead of your login name.")
 @_acting

@@ -308,7 +308,7 @@ def test_the_history_since_a_time(journal: str) -> None:
 def test_a_time_that_is_none_is_wrong_usage(journal: str) -> None:
     ran = run("history", "--history", journal, "--since", "soon")
     assert 64 == ran.code
-    assert ran.err.startswith("gordon-plan: --since must be a duration before now like -2h30m, ")
+    assert ran.err.startswith("gordon-plan: --since must be a duration before now like 2h30m, ")
 
 
 def test_no_journal_is_told(tmp_path: Path) -> None:
@@ -606,6 +606,15 @@ def test_the_record_at_a_time_and_what_would_follow_if_something_were_otherwise(
     )
     assert (3, []) == (found["number"], found["otherwise"])
     assert ["DUE", "SHUT"] == [found[each]["lines"][0]["situation"] for each in ("plan", "what_if")]
+
+
+def test_a_time_in_whole_seconds_names_what_history_shows_of_that_second(tmp_path: Path) -> None:
+    path = write(tmp_path / "j.db", [look(good(dark, down)), look(good(), clock=at(60.7))])
+    shown = run("history", "--history", path).out.splitlines()[-1]
+    assert shown.startswith("2026-11-30 07:01:00Z: ")
+    time = shown[:20]
+    for named, number in ((time, 2), ("2026-11-30T07:01:00.5Z", 1), ("2026-11-30T07:00:59Z", 1)):
+        assert run("replay", "--at", named, "--history", path).out.startswith(f"Record {number}, ")
 
 
 def test_a_record_that_is_decided_otherwise_says_so(tmp_path: Path) -> None:

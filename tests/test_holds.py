@@ -25,6 +25,8 @@ MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86400.0
         ("+5min", 5 * MINUTE_S),
         ("+2h30m", 2.5 * HOUR_S),
         ("+1d2h", 26 * HOUR_S),
+        ("2h30m", 2.5 * HOUR_S),
+        ("1d5min", DAY_S + 5 * MINUTE_S),
         ("09:30", 30 * MINUTE_S),
         ("9:30", 30 * MINUTE_S),
         ("09:00", DAY_S),
@@ -40,12 +42,10 @@ def test_a_time_is_read(text: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "+", "+soon", "+90x", "90", "25:00", "09:60", "9", "2026-11-30T07:30:00", "tomorrow", "+-5"]
+    "text", ["", "+", "+soon", "+90x", "90", "1h90", "-90m", "25:00", "09:60", "9", "2026-11-30T07:30:00", "tomorrow", "+-5"]
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(
-        UsageError, match=r"--until must be a duration like \+90m .* or a time with its zone like 2026-.*; found "
-    ):
+    with pytest.raises(UsageError, match=r"--until must be a duration like 90m .* or a time with its zone like 2026-.*; found "):
         seconds_until(text, CLOCK, HERE)
 
 
