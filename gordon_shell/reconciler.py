@@ -255,9 +255,7 @@ class Reconciler:
 
     def _withdrawn(self, subjects: dict[Service, Subject], board: Board, this: Pass) -> dict[Service, Subject]:
         """Withdraw the wrong routes of these services. Where one clashes with another service, a look at everything follows."""
-        clock, routes = self._ports.clock.now(), self._observer.latest_routes
-        others = {key_of(other): other for each in subjects.values() for other in board.others(each, routes, subjects)}
-        now = plan(Snapshot(clock, (others | subjects).values()))
+        now = self._beside(subjects, board)
         self._witness.planned(now, is_whole=False)
         if any(each.subject.clash is not None for each in now.services):
             self.hints.ask_whole()
@@ -266,10 +264,20 @@ class Reconciler:
             board.put(each)
         return {key_of(each): each for each in after.subjects}
 
+    def _beside(self, subjects: dict[Service, Subject], board: Board) -> Plan:
+        """Plan these services, beside the others that have to do with them, as those were seen last."""
+        clock, routes = self._ports.clock.now(), self._observer.latest_routes
+        others = {key_of(other): other for each in subjects.values() for other in board.others(each, routes, subjects)}
+        return plan(Snapshot(clock, (others | subjects).values()))
+
     def _settle(self, key: Service, subject: Subject, this: Pass) -> None:
-        """Take down what a service is like now that nothing is done to it any more."""
+        """Take down what a service is like now that nothing is done to it any more, and have it heard.
+
+        The next look at everything may come late: in a pass in which another service takes its time, or after a cadence.
+        """
         self._standing.subjects()[key] = subject
         this.news.add(key)
+        self._witness.planned(self._beside({key: subject}, self._standing.board()), is_whole=False)
 
     def _own(self, stored: tuple[Stored, ...]) -> None:
         """Take down whose each container is."""

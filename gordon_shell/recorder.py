@@ -9,16 +9,13 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, Protocol
 
 from gordon_core.effects import Outcome
-from gordon_core.looks import extract
 from gordon_core.observation import Clock
 from gordon_core.planner import Decision, Plan
-from gordon_core.planner import plan as plan_of
 from gordon_core.snapshot import Snapshot, Subject
 from gordon_shell.heard import Heard, Looking, Stepping, Take
 from gordon_shell.journal import Journal
 from gordon_shell.ports import Ports
 from gordon_shell.report import Report
-from gordon_shell.standing import key_of
 from gordon_shell.witness import SILENT, Witness
 
 if TYPE_CHECKING:
@@ -95,10 +92,8 @@ class Recorder:
             self._hear(Stepping(decided, decision.subject, decision.effect, outcome, after))
 
     def ended(self, report: Report) -> None:
-        """Have what was heard of the pass written, and how a targeted one left its services: no other look says that."""
-        left = () if report.is_whole else [each for each in report.plan.services if key_of(each.subject) in report.results]
-        if left:
-            self._hear(Looking(plan_of(extract(report.plan, *left)), is_whole=False, clock=self._now()))
+        """Have what was heard of the pass written."""
+        del report
         self._over()
 
     def close(self) -> None:
