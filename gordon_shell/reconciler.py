@@ -271,13 +271,10 @@ class Reconciler:
         return plan(Snapshot(clock, (others | subjects).values()))
 
     def _settle(self, key: Service, subject: Subject, this: Pass) -> None:
-        """Take down what a service is like now that nothing is done to it any more, and have it heard.
-
-        The next look at everything may come late: in a pass in which another service takes its time, or after a cadence.
-        """
+        """Take down what a service is like now that nothing is done to it any more, and have it heard."""
         self._standing.subjects()[key] = subject
         this.news.add(key)
-        self._witness.planned(self._beside({key: subject}, self._standing.board()), is_whole=False)
+        self._witness.left(self._beside({key: subject}, self._standing.board()))
 
     def _own(self, stored: tuple[Stored, ...]) -> None:
         """Take down whose each container is."""

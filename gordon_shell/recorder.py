@@ -91,6 +91,10 @@ class Recorder:
         if decision.effect is not None:
             self._hear(Stepping(decided, decision.subject, decision.effect, outcome, after))
 
+    def left(self, plan: Plan) -> None:
+        """Hear how a service was left; see Witness."""
+        self._hear(Looking(plan, is_whole=False, clock=self._now()))
+
     def ended(self, report: Report) -> None:
         """Have what was heard of the pass written."""
         del report

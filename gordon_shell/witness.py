@@ -28,6 +28,12 @@ class Witness(Protocol):
         `after` is the service with the result in it. What came back after its deadline is not told.
         """
 
+    def left(self, plan: Plan) -> None:
+        """Hear how a service was left, beside others that have to do with it, when its job has ended or nothing was called for.
+
+        The next look may come late: at the end of a pass in which another service takes long, or a cadence later.
+        """
+
     def ended(self, report: Report) -> None:
         """Hear that a pass is over, or that something came of targeted ones (`is_whole` is False): its plan is then of all
         services, as they are known."""
@@ -40,6 +46,9 @@ class Silent:
         """Say nothing."""
 
     def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
+        """Say nothing."""
+
+    def left(self, plan: Plan) -> None:
         """Say nothing."""
 
     def ended(self, report: Report) -> None:
@@ -60,6 +69,10 @@ class Witnesses:
     def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
         """Tell all of them."""
         self._tell(lambda one: one.stepped(decided, decision, outcome, after))
+
+    def left(self, plan: Plan) -> None:
+        """Tell all of them."""
+        self._tell(lambda one: one.left(plan))
 
     def ended(self, report: Report) -> None:
         """Tell all of them."""
@@ -88,6 +101,11 @@ class Guarded:
         """Tell it."""
         with self._kept():
             self._other.stepped(decided, decision, outcome, after)
+
+    def left(self, plan: Plan) -> None:
+        """Tell it."""
+        with self._kept():
+            self._other.left(plan)
 
     def ended(self, report: Report) -> None:
         """Tell it."""

@@ -54,6 +54,9 @@ class _Memory:
     def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
         self.steps.append((decided, decision, outcome, after))
 
+    def left(self, plan: Plan) -> None:
+        self.plans.append(plan)
+
     def ended(self, report: Report) -> None:
         del report
 

@@ -171,6 +171,9 @@ class Broken:
     def stepped(self, decided: Snapshot, decision: Decision, outcome: Outcome, after: Subject) -> None:
         raise KeyError(decided.clock, decision.effect, outcome, after.app)
 
+    def left(self, plan: Plan) -> None:
+        raise LookupError(plan.clock)
+
     def ended(self, report: Report) -> None:
         raise ZeroDivisionError(report)
 
@@ -188,6 +191,9 @@ class Counting:
         del decided, decision, outcome
         self.heard[after.service] += 1
 
+    def left(self, plan: Plan) -> None:
+        self.heard["left"] += len(plan.services)
+
     def ended(self, report: Report) -> None:
         self.heard["ended"] += report.is_whole
 
@@ -198,8 +204,8 @@ def test_a_witness_that_fails_ends_nothing_hides_nothing_from_another_and_is_in_
     report = Reconciler(host.ports, lambda: None, crew=InlineCrew(), witness=Witnesses(Broken(), other)).run_pass()
     assert {"shop/web"} == set(host.routes())
     assert [Publish] == [type(each.effect) for each in report.results["shop", "web"]][-1:]
-    assert {KeyError, ZeroDivisionError} == {type(each) for each in report.faults}
-    assert {"planned": 2, "web": len(report.results["shop", "web"]), "ended": 1} == other.heard
+    assert {KeyError, LookupError, ZeroDivisionError} == {type(each) for each in report.faults}
+    assert {"planned": 2, "web": len(report.results["shop", "web"]), "left": 1, "ended": 1} == other.heard
 
 
 def test_a_locked_app_is_skipped_and_not_waited_for() -> None:
