@@ -138,6 +138,7 @@ def test_an_empty_value_is_another_than_none() -> None:
     assert ("environment A",) == changed(environment=(Variable("A", ""),))
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None)
 @given(blueprints(), blueprints())
 def test_differences_are_the_same_both_ways_and_tell_no_secret(one: Blueprint, other: Blueprint) -> None:

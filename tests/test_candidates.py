@@ -273,6 +273,7 @@ def test_every_question_has_an_answer_also_where_there_is_no_container(row: cand
     assert row.holds(subject.candidates[0], subject, NOW_S) in {True, False}
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None)
 @given(subjects())
 def test_no_candidate_gets_an_effect_against_an_invariant(subject: Subject) -> None:
@@ -293,6 +294,7 @@ def test_no_candidate_gets_an_effect_against_an_invariant(subject: Subject) -> N
             assert not subject.locked
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None)
 @given(subjects())
 def test_a_forecast_with_candidates_is_finite(subject: Subject) -> None:

@@ -94,6 +94,7 @@ def test_every_road_ends(stage: Stage) -> None:
     assert len(found) <= 25
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(deployments())
 def test_every_forecast_is_finite(deployment: Deployment) -> None:

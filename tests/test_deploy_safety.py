@@ -80,6 +80,7 @@ def judged(deployment: Deployment, step: DeployStep) -> None:
             pass
 
 
+@pytest.mark.unmeasured
 @many
 @given(worlds(), some_fates, some_events)
 def test_every_deploy_ends_whatever_becomes_of_its_steps(
@@ -90,6 +91,7 @@ def test_every_deploy_ends_whatever_becomes_of_its_steps(
     assert (decision.stage is Stage.FAILED) == (verdict(decision).failure is not None)
 
 
+@pytest.mark.unmeasured
 @many
 @given(worlds(), some_fates, some_events, st.integers(0, 24))
 def test_after_any_interruption_the_next_deploy_succeeds_without_help(

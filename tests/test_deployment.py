@@ -1,5 +1,6 @@
 """The input of the deploy planner: names, and that no text of it holds a secret."""
 
+import pytest
 from hypothesis import given, settings
 
 from gordon_core.deploy_planner import decide_deploy
@@ -14,6 +15,7 @@ def test_a_service_has_one_canonical_name_and_two_temporary_ones() -> None:
     assert ("gordon-shop-web-new", "gordon-shop-web-next") == names("shop", "web").temporary
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None)
 @given(deployments())
 def test_no_text_of_a_deploy_holds_the_value_of_a_variable(deployment: Deployment) -> None:

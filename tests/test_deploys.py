@@ -172,6 +172,7 @@ def test_every_kind_of_step_that_only_deploys_have_is_called_for() -> None:
     assert set(get_args(DeployEffect)) <= kinds
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None)
 @given(deployments())
 def test_every_deployment_gets_an_answer(deployment: Deployment) -> None:

@@ -127,6 +127,7 @@ def test_the_golden_texts_are_read_as_text_and_as_bytes() -> None:
     assert (PLAN, PLAN) == (read_plan(GOOD_PLAN), read_plan(GOOD_PLAN.encode()))
 
 
+@pytest.mark.unmeasured
 @UNHURRIED
 @given(snapshots())
 def test_every_snapshot_comes_back_and_is_what_the_schema_says(snapshot: Snapshot) -> None:
@@ -570,6 +571,7 @@ def _places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str |
     return [path, *(place for key, item in inner for place in _places(item, (*path, key)))]
 
 
+@pytest.mark.unmeasured
 @settings(UNHURRIED, max_examples=300)
 @given(st.sampled_from(_places(json.loads(GOOD))[1:]), WILD)
 def test_whatever_stands_anywhere_is_read_or_refused_in_lines(place: tuple[str | int, ...], value: object) -> None:

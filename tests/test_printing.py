@@ -7,6 +7,7 @@ import pytest
 from gordon_core.printing import escaped, prints
 
 
+@pytest.mark.unmeasured
 def test_nothing_is_printed_as_it_is_that_python_itself_would_escape() -> None:
     assert [] == [chr(each) for each in range(sys.maxunicode + 1) if prints(chr(each)) and not chr(each).isprintable()]
 

@@ -199,6 +199,7 @@ def test_a_pass_over_a_world_in_which_nothing_changed_writes_nothing(situation: 
     assert [] == [each for each in host.calls.of("store.") if each.split()[0] not in reads]
 
 
+@pytest.mark.unmeasured
 def test_another_look_at_what_has_not_changed_adds_nothing_to_memory_but_to_a_window_that_can_end() -> None:
     """Whatever is on its way, or proves itself, on hold too, may grow its window; of all else the second look is as the first."""
     grown = set()

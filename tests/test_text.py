@@ -234,6 +234,7 @@ def test_every_kind_of_effect_is_counted_as_something() -> None:
     assert sorted(each.__name__ for each in get_args(Effect)) == sorted(kind.__name__ for kind, _ in VERBS)
 
 
+@pytest.mark.unmeasured
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(snapshots())
 def test_every_snapshot_can_be_told(snapshot: Snapshot) -> None:

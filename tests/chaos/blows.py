@@ -22,6 +22,8 @@ their ports are free for whoever asks first."""
 _TRIES, _PATIENCE_S = 60, 900.0
 _PATIENCE_OF_A_DEPLOY_S = 120.0
 """Within which a deploy must do its work, although its service may be on hold, and all the rest goes on."""
+_DAMAGED = "id already in use"
+"""What the engine answers to each start of a container that it was killed over: only another container helps, by a deploy."""
 FAILED = pytest.fail.Exception
 _BUSY = 75
 
@@ -65,6 +67,16 @@ class Chaos:
         self._heal(float("inf"))
         for name in [each for each, until_s in self.held.items() if until_s > boot_s()]:
             self._command("release", f"{APP}/{name}")
+        for name in [each for each in self.host.services if self._is_damaged(each)]:
+            self._timed(self._deploy, name)
+            self.counts["damaged_by_the_engine"] += 1
+
+    def _is_damaged(self, name: str) -> bool:
+        """Tell whether the engine can never start this container again: it was killed over a start of it (moby, as of 20.10)."""
+        with contextlib.suppress(APIError, DockerException, RequestException):
+            state = self.host.containers.client.inspect_container(self.host.container(name))["State"]
+            return not state["Running"] and _DAMAGED in state["Error"]
+        return False
 
     def _any(self) -> str:
         return self.chance.choice(list(self.host.services))
