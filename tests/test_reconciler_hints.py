@@ -1,5 +1,6 @@
 """Targeted passes: hints say where to look, and what is done there is the same as in any pass."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -317,6 +318,18 @@ def told(report: Report | None, service: str = "web") -> list[str]:
     return [type(each.effect).__name__ for each in report.results["shop", service]]
 
 
+def held_at_its_publication(host: Host) -> threading.Event:
+    """Have a death answered by a job that hangs in its last step, for five seconds by now; return what lets it go on."""
+    host.restarted(crew=ThreadCrew(4))
+    host.reconciler.run_pass()
+    host.engine.kill("web-1")
+    go_on = host.calls.hold("router.publish shop web")
+    answered(host, "web-1")
+    until(lambda: bool(host.calls.of("router.publish shop web")))
+    later(host, 5.0)
+    return go_on
+
+
 def test_what_a_pass_did_is_told_though_an_event_of_it_is_answered_in_the_same_pass(host: Host) -> None:
     """The event of a start may come when its job has ended; the look it calls for is a pass of its own, with no results yet."""
     host.engine.kill("web-1")
@@ -327,13 +340,7 @@ def test_what_a_pass_did_is_told_though_an_event_of_it_is_answered_in_the_same_p
 
 
 def test_what_one_job_did_is_told_though_the_next_look_at_its_service_follows_at_once(host: Host) -> None:
-    host.restarted(crew=ThreadCrew(4))
-    host.reconciler.run_pass()
-    host.engine.kill("web-1")
-    go_on = host.calls.hold("router.publish shop web")
-    answered(host, "web-1")
-    until(lambda: bool(host.calls.of("router.publish shop web")))
-    later(host, 5.0)
+    go_on = held_at_its_publication(host)
     assert answered(host, "web-1") is None
     go_on.set()
     until(lambda: host.reconciler.answers_in_s == 0.0)
@@ -341,13 +348,7 @@ def test_what_one_job_did_is_told_though_the_next_look_at_its_service_follows_at
 
 
 def test_what_a_job_of_a_targeted_pass_did_is_told_though_a_look_at_everything_overtakes_it(host: Host) -> None:
-    host.restarted(crew=ThreadCrew(4))
-    host.reconciler.run_pass()
-    host.engine.kill("web-1")
-    go_on = host.calls.hold("router.publish shop web")
-    answered(host, "web-1")
-    until(lambda: bool(host.calls.of("router.publish shop web")))
-    later(host, 5.0)
+    go_on = held_at_its_publication(host)
     assert ["Withdraw", "RecordAttempt", "Start", "Probe", "RecordVerified"] == told(host.reconciler.run_pass(0.0))
     go_on.set()
     reports: list[Report | None] = []
